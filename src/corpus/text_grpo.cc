@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 #include <numeric>
 
+#include "base/hash.h"
 #include "base/seconds.h"
 #include "base/statistics.h"
 #include "corpus/earlier_kernels.h"
@@ -162,6 +163,13 @@ Result<PolicyResult> Learn(const std::vector<WrittenGroup>& groups, int64_t step
   return result;
 }
 
+// Eight digits that tell these problems and their prompts apart from others.
+std::string FingerprintOfProblems(const std::vector<TextProblem>& problems) {
+  std::string words;
+  for (const TextProblem& problem : problems) words += fmt::format("{}\n{}\n", Print(problem.gemm), problem.prompt);
+  return HashBytes(words).Hex().substr(0, 8);
+}
+
 struct StepSeconds {
   double writing = 0, judging = 0, learning = 0;
 };
@@ -232,10 +240,11 @@ Status LearnToWrite(const std::vector<TextProblem>& problems, const PolicyModel&
                     const std::filesystem::path& folder, const TrainingHooks& hooks) {
   if (problems.empty()) return InvalidArgument("no problem to write kernels for: all of them are held out");
   RETURN_IF_ERROR(PutModel(reference, reference_trainer));
-  const TrainingRun run = {.folder = folder,
-                           .steps = options.steps,
-                           .options = fmt::format("{} from={} problems={} {}", Describe(options),
-                                                  Fingerprint(reference), problems.size(), judge.name())};
+  const TrainingRun run = {
+      .folder = folder,
+      .steps = options.steps,
+      .options = fmt::format("{} from={} problems={}:{} {}", Describe(options), Fingerprint(reference), problems.size(),
+                             FingerprintOfProblems(problems), judge.name())};
   EarlierKernels earlier(folder / "kernels");
   const auto take_step = [&](int64_t step) -> Result<Json> {
     Random random = Random(options.seed).Fork(fmt::format("texts of step {}", step));

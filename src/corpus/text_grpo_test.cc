@@ -95,6 +95,23 @@ TEST(TextGrpo, AFailedJudgeEndsTheRunAndTheStepIsVoid) {
   EXPECT_TRUE(ReadLog(folder.path()).empty());
 }
 
+TEST(TextGrpo, ARunGoesOnWithItsOwnProblemsOnly) {
+  FakeTrainer trainer, reference;
+  LetterJudge judge;
+  const TemporaryFolder folder = *TemporaryFolder::Create("text-grpo");
+  TrainingHooks hooks = Quiet();
+  hooks.note = [](const std::string&) {};
+  const auto learn = [&](const std::vector<TextProblem>& problems) {
+    return LearnToWrite(problems, BeginningModel(), SmallTokenizer(), {.steps = 1, .problems = 1, .group = 2}, judge,
+                        trainer, reference, folder.path(), hooks);
+  };
+  ASSERT_TRUE(learn(SomeTextProblems()).ok());
+  EXPECT_TRUE(learn(SomeTextProblems()).ok());
+  std::vector<TextProblem> others = SomeTextProblems();
+  others[0].prompt = "c";
+  EXPECT_EQ(learn(others).code(), StatusCode::kInvalidArgument);
+}
+
 TEST(TextGrpo, WithoutAProblemThereIsNothingToLearn) {
   FakeTrainer trainer, reference;
   LetterJudge judge;

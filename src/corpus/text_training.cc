@@ -60,14 +60,24 @@ class TextDeck {
   int64_t tokens_ = 0;
 };
 
+// Eight digits that tell these texts, in their order, apart from others.
+std::string FingerprintOfTexts(const std::vector<WeightedTokens>& texts) {
+  std::string hashes;
+  for (const WeightedTokens& text : texts) {
+    const auto* bytes = reinterpret_cast<const char*>(text.tokens.data());
+    hashes += HashBytes({bytes, text.tokens.size() * sizeof(Token)}).Hex();
+  }
+  return HashBytes(hashes).Hex().substr(0, 8);
+}
+
 std::string OptionsOf(const TextTrainingOptions& options, const EncodedTexts& texts, const std::string& tokenizer,
                       const ModelConfig& config) {
   return fmt::format(
       "text_model steps={} batch={} learning_rate={} warm_up={} seed={} beta1={} beta2={} decay={} norm={} "
-      "config={}x{}x{}x{}x{} texts={} tokenizer={}",
+      "config={}x{}x{}x{}x{} texts={}:{} tokenizer={}",
       options.steps, options.batch, options.learning_rate, options.warm_up, options.seed, options.adam.beta1,
       options.adam.beta2, options.adam.weight_decay, options.adam.largest_norm, config.positions, config.layers,
-      config.width, config.heads, config.hidden, texts.train().size(), tokenizer);
+      config.width, config.heads, config.hidden, texts.train().size(), FingerprintOfTexts(texts.train()), tokenizer);
 }
 
 }  // namespace

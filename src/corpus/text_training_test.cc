@@ -79,6 +79,15 @@ TEST_F(TextTraining, AStoppedRunEndsInTheSameWeights) {
   EXPECT_EQ(ReadLog(folder.path() / "whole")[1]["validation_loss"], 0.5);
 }
 
+TEST_F(TextTraining, ARunGoesOnWithItsOwnTextsOnly) {
+  FakeTrainer first, second;
+  ASSERT_TRUE(Train("parts", first, 6, 3).ok());
+  TextShard others = *ReadTextShard(folder.path() / "texts_00000.jsonl");
+  others.examples[3].text = "kernal";
+  ASSERT_TRUE(WriteTextShard(others, folder.path() / "texts_00000.jsonl").ok());
+  EXPECT_EQ(Train("parts", second, 6).code(), StatusCode::kInvalidArgument);
+}
+
 TEST_F(TextTraining, AStepLogsItsTokensItsPaddingAndItsSeconds) {
   FakeTrainer trainer;
   ASSERT_TRUE(Train("model", trainer, 2).ok());
