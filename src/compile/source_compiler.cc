@@ -1,7 +1,10 @@
 #include "compile/source_program.h"
 
 #include <array>
+#include <atomic>
 #include <chrono>
+#include <map>
+#include <mutex>
 
 #include "base/files.h"
 #include "base/installation.h"
@@ -10,6 +13,7 @@
 #include "base/subprocess.h"
 #include "base/text.h"
 #include "compile/architecture.h"
+#include "compile/narrow_headers.h"
 #include "compile/nvcc.h"
 #include "compile/recorder_archive.h"
 #include "compile/store.h"
@@ -47,7 +51,10 @@ extern "C" cudaError_t gemm(const void* a, const void* b, void* c, int m, int n,
                             size_t workspace_bytes, cudaStream_t stream);
 extern "C" const char gemmsmith_descriptor_v1[];
 )";
-constexpr const char *kContractName = "gemmsmith_contract.h", *kRecorderName = "recorder.a";
+constexpr const char *kContractName = "gemmsmith_contract.h", *kRecorderName = "recorder.a", *kHeaders = "headers";
+// The headers of the contract, in their order; nvcc puts cuda_runtime.h in front of every text.
+constexpr std::string_view kContractHeaders[] = {"cuda_runtime.h", "cstddef"};
+constexpr size_t kMaxIncludeLists = 8;  // some 10 MB each
 
 Sandbox SandboxFor(const fs::path& nvcc, const fs::path& folder, const std::vector<fs::path>& includes) {
   Sandbox sandbox;
@@ -104,6 +111,38 @@ std::string VersionOf(const fs::path& include) {
   return version;
 }
 
+// Narrow headers by architecture and includes, each made when it is first asked for.
+class HeaderShelf {
+ public:
+  // Null where they cannot be made. `make` returns a Result<NarrowHeaders>.
+  template <class Make>
+  const NarrowHeaders* Get(std::string_view architecture, const std::vector<std::string>& includes, Make make) {
+    const std::shared_ptr<Shelved> place = Place(std::string(architecture) + "\n" + Join(includes, "\n"));
+    if (place == nullptr) return nullptr;
+    std::call_once(place->once, [&] {
+      if (Result<NarrowHeaders> made = make(); made.ok()) place->headers.emplace(*std::move(made));
+    });
+    return place->headers ? &*place->headers : nullptr;
+  }
+
+ private:
+  struct Shelved {
+    std::once_flag once;
+    std::optional<NarrowHeaders> headers;
+  };
+
+  std::shared_ptr<Shelved> Place(const std::string& key) {
+    const std::lock_guard lock(mutex_);
+    const auto found = places_.find(key);
+    if (found != places_.end()) return found->second;
+    if (places_.size() == kMaxIncludeLists) return nullptr;
+    return places_[key] = std::make_shared<Shelved>();
+  }
+
+  std::mutex mutex_;
+  std::map<std::string, std::shared_ptr<Shelved>> places_;
+};
+
 class SandboxedNvcc : public SourceCompiler {
  public:
   SandboxedNvcc(Nvcc nvcc, std::vector<fs::path> includes) : nvcc_(std::move(nvcc)), includes_(std::move(includes)) {}
@@ -111,17 +150,16 @@ class SandboxedNvcc : public SourceCompiler {
   Result<SourceCompilation> Compile(const std::string& text, std::string_view architecture) override {
     RETURN_IF_ERROR(CheckArchitecture(architecture));
     const auto start = std::chrono::steady_clock::now();
-    ASSIGN_OR_RETURN(const TemporaryFolder folder, TemporaryFolder::Create("gemmsmith-source"));
-    RETURN_IF_ERROR(WriteFileAtomic(folder.path() / "kernel.cu", text));
-    RETURN_IF_ERROR(WriteFileAtomic(folder.path() / kContractName, kContract));
-    RETURN_IF_ERROR(WriteFileAtomic(folder.path() / kRecorderName, RecorderArchive()));
-    ASSIGN_OR_RETURN(const std::vector<std::string> command,
-                     SandboxedCommand(SandboxFor(nvcc_.program, folder.path(), includes_), Command(architecture)));
-    ASSIGN_OR_RETURN(const ProcessResult process, RunProcess(command, kBuildLimit));
-    if (process.exit_code != 0) RETURN_IF_ERROR(CheckEnvironment(process, folder.path()));
-    ASSIGN_OR_RETURN(SourceCompilation compilation, Judge(process, folder.path()));
-    compilation.seconds = SecondsSince(start);
-    return compilation;
+    std::optional<SourceCompilation> compilation;
+    if (const std::optional<std::string> headers = HeadersFor(text, architecture)) {
+      ASSIGN_OR_RETURN(compilation, Build(text, &*headers, architecture));
+      compilation->has_narrow_headers = true;
+    }
+    if (!compilation || !compilation->program) {
+      ASSIGN_OR_RETURN(compilation, Build(text, nullptr, architecture));
+    }
+    compilation->seconds = SecondsSince(start);
+    return *std::move(compilation);
   }
 
   std::string Identity() const override {
@@ -132,12 +170,65 @@ class SandboxedNvcc : public SourceCompiler {
   }
 
  private:
-  std::vector<std::string> Command(std::string_view architecture) const {
+  // nullopt: the real ones. A process that builds one source would lose by making them.
+  std::optional<std::string> HeadersFor(const std::string& text, std::string_view architecture) {
+    if (builds_++ == 0) return std::nullopt;
+    std::optional<SourceNames> source = NamesOfSource(text);
+    if (!source) return std::nullopt;
+    const NarrowHeaders* const headers =
+        shelf_.Get(architecture, source->includes, [&] { return MakeHeaders(source->includes, architecture); });
+    if (headers == nullptr) return std::nullopt;
+    source->names.merge(NamesOf(kContract));
+    return headers->For(source->names);
+  }
+
+  Result<NarrowHeaders> MakeHeaders(const std::vector<std::string>& includes, std::string_view architecture) const {
+    ASSIGN_OR_RETURN(const std::string launcher,
+                     ReadFile(nvcc_.program.parent_path().parent_path() / "include" / "crt" / "host_runtime.h"));
+    std::vector<std::string> all(std::begin(kContractHeaders), std::end(kContractHeaders));
+    all.insert(all.end(), includes.begin(), includes.end());
+    ASSIGN_OR_RETURN(const TemporaryFolder folder, TemporaryFolder::Create("gemmsmith-headers"));
+    RETURN_IF_ERROR(WriteFileAtomic(folder.path() / "kernel.cu", IncludeLines(all)));
+    std::vector<std::string> command = Flags(architecture);
+    command.insert(command.end(), {"-Xcompiler", "-dD", "--keep", "-cuda", "-o", "kernel.cpp", "kernel.cu"});
+    ASSIGN_OR_RETURN(const ProcessResult process, Run(folder.path(), std::move(command)));
+    if (process.exit_code != 0) return Unavailable(fmt::format("nvcc: {}", LastLine(process.output)));
+    ASSIGN_OR_RETURN(const std::string host, ReadFile(folder.path() / "kernel.cpp4.ii"));
+    ASSIGN_OR_RETURN(const std::string device, ReadFile(folder.path() / "kernel.cpp1.ii"));
+    return NarrowHeaders::Read(host, device, launcher);
+  }
+
+  // With all headers, if `headers` is null.
+  Result<SourceCompilation> Build(const std::string& text, const std::string* headers,
+                                  std::string_view architecture) const {
+    ASSIGN_OR_RETURN(const TemporaryFolder folder, TemporaryFolder::Create("gemmsmith-source"));
+    RETURN_IF_ERROR(WriteFileAtomic(folder.path() / "kernel.cu", text));
+    RETURN_IF_ERROR(WriteFileAtomic(folder.path() / kContractName, kContract));
+    RETURN_IF_ERROR(WriteFileAtomic(folder.path() / kRecorderName, RecorderArchive()));
+    std::vector<std::string> command = Flags(architecture);
+    if (headers != nullptr) {
+      RETURN_IF_ERROR(WriteFileAtomic(folder.path() / kHeaders / "cuda_runtime.h", *headers));
+      // The second keeps mathematics for the host, which the narrow headers may lack, out of the launcher's header.
+      command.insert(command.begin() + 1, {"-I", kHeaders, "-Xcompiler", "-D__COMMON_FUNCTIONS_H__"});
+      if (has_gold_) command.insert(command.begin() + 1, {"-Xcompiler", "-fuse-ld=gold"});
+    }
+    command.insert(command.end(), {"-include", kContractName, "-o", "program", "kernel.cu", kRecorderName});
+    ASSIGN_OR_RETURN(const ProcessResult process, Run(folder.path(), std::move(command)));
+    if (process.exit_code != 0) RETURN_IF_ERROR(CheckEnvironment(process, folder.path()));
+    return Judge(process, folder.path());
+  }
+
+  Result<ProcessResult> Run(const fs::path& folder, std::vector<std::string> command) const {
+    ASSIGN_OR_RETURN(const std::vector<std::string> sandboxed,
+                     SandboxedCommand(SandboxFor(nvcc_.program, folder, includes_), std::move(command)));
+    return RunProcess(sandboxed, kBuildLimit);
+  }
+
+  std::vector<std::string> Flags(std::string_view architecture) const {
     std::vector<std::string> command = {nvcc_.program.string()};
     command.insert(command.end(), kFlags.begin(), kFlags.end());
     for (const fs::path& include : includes_) command.insert(command.end(), {"-I", include.string()});
-    command.insert(command.end(), {"-gencode", fmt::format("arch=compute_{0},code=sm_{0}", architecture.substr(3)),
-                                   "-include", kContractName, "-o", "program", "kernel.cu", kRecorderName});
+    command.insert(command.end(), {"-gencode", fmt::format("arch=compute_{0},code=sm_{0}", architecture.substr(3))});
     return command;
   }
 
@@ -181,6 +272,9 @@ class SandboxedNvcc : public SourceCompiler {
 
   const Nvcc nvcc_;
   const std::vector<fs::path> includes_;
+  const bool has_gold_ = fs::exists("/usr/bin/ld.gold");  // links in half the time
+  std::atomic<size_t> builds_ = 0;
+  HeaderShelf shelf_;
 };
 
 class CachedSourceCompiler : public SourceCompiler {

@@ -24,6 +24,7 @@ struct SourceCompilation {
   std::string log;     // errors and warnings, at most 64 KiB of them
   double seconds = 0;  // of compiling; 0 from a cache
   bool from_cache = false;
+  bool has_narrow_headers = false;  // built with fewer declarations (compile/narrow_headers.h)
 };
 
 class SourceCompiler {
