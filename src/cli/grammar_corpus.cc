@@ -110,7 +110,7 @@ void AddCorpusJudge(Grammar& grammar, Verb* corpus) {
 void AddCorpusCompare(Grammar& grammar, Verb* corpus) {
   CorpusCompareCommand* command = grammar.New<CorpusCompareCommand>();
   Verb* verb = grammar.NewVerb(corpus, "compare", "what several models wrote for the same problems", command);
-  AddSources(verb, &command->judged, "folders of corpus judge, or their judged.jsonl; ratios are over the first")
+  AddSources(verb, &command->judged, "folders of corpus judge, or their judged.jsonl; ratios over the first")
       .Required();
   verb->AddFooter("Example: gemmsmith corpus compare before after");
 }
