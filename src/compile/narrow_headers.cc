@@ -42,34 +42,13 @@ bool MayNeedAnything(std::string_view text, const Names& names) {
   return false;
 }
 
-bool IsBuiltInType(std::string_view word) {
-  constexpr std::string_view kTypes[] = {"int", "unsigned", "float", "double", "bool", "char", "long", "short"};
-  return std::ranges::find(kTypes, word) != std::end(kTypes);
-}
-
-// Names outside of directives that first stand behind a built-in type, and nowhere look like a function's.
-Names VariablesOf(const std::vector<CppToken>& tokens) {
-  Names seen, variables;
-  for (size_t i = 0; i < tokens.size(); ++i) {
-    if (!tokens[i].IsName()) continue;
-    const std::string name(tokens[i].text);
-    const CppToken before = i > 0 ? tokens[i - 1] : CppToken{},
-                   after = i + 1 < tokens.size() ? tokens[i + 1] : CppToken{};
-    if (seen.insert(name).second && IsBuiltInType(before.text)) variables.insert(name);
-    if (after.Is("(") || before.Is("&") || before.Is("::")) variables.erase(name);
-  }
-  return variables;
-}
-
 }  // namespace
 
 std::optional<SourceNames> NamesOfSource(std::string_view source) {
   const std::string text = WithoutLineEnds(source);
   SourceNames found;
   bool may_include = true;
-  Names of_directives;
-  const std::vector<CppToken> tokens = CppTokens(text);
-  for (const CppToken& token : tokens) {
+  for (const CppToken& token : CppTokens(text)) {
     const bool is_directive = token.kind == CppTokenKind::kDirective;
     const std::string_view include = is_directive && may_include ? KnownInclude(token.text) : std::string_view{};
     if (!include.empty()) {
@@ -77,12 +56,9 @@ std::optional<SourceNames> NamesOfSource(std::string_view source) {
       continue;
     }
     may_include = false;
-    if (is_directive) of_directives.merge(NamesOf(token.text.substr(1)));
+    if (is_directive) found.names.merge(NamesOf(token.text.substr(1)));
     if (token.IsName()) found.names.emplace(token.text);
   }
-  for (const std::string& name : VariablesOf(tokens))
-    if (!of_directives.contains(name)) found.variables.insert(name), found.names.erase(name);
-  found.names.merge(of_directives);
   if (MayNeedAnything(text, found.names)) return std::nullopt;
   std::ranges::sort(found.includes);
   const auto again = std::ranges::unique(found.includes);
@@ -105,13 +81,10 @@ Result<NarrowHeaders> NarrowHeaders::Read(std::string_view host, std::string_vie
   return NarrowHeaders(std::move(of_host), std::move(of_device), std::move(names));
 }
 
-std::optional<std::string> NarrowHeaders::For(const SourceNames& source) const {
-  // As a fixed name, a variable's brings no using std::round.
-  Names fixed = launcher_;
-  fixed.insert(source.variables.begin(), source.variables.end());
-  const std::optional<std::string> host = host_.Select(source.names, fixed);
+std::optional<std::string> NarrowHeaders::For(const Names& names) const {
+  const std::optional<std::string> host = host_.Select(names, launcher_);
   if (!host) return std::nullopt;
-  const std::optional<std::string> device = device_.Select(source.names, fixed);
+  const std::optional<std::string> device = device_.Select(names, launcher_);
   if (!device) return std::nullopt;
   return fmt::format("#pragma once\n#pragma GCC system_header\n#ifdef __CUDA_ARCH__\n{}#else\n{}#endif\n", *device,
                      *host);

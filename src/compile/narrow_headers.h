@@ -17,7 +17,6 @@ namespace gemmsmith {
 struct SourceNames {
   std::vector<std::string> includes;  // sorted, each once: "cuda_runtime.h"
   Names names;
-  Names variables;  // its own ones, as in `int round = 0`; never called
 };
 // nullopt for a source that may need anything: it includes other headers, includes them late, or makes names of parts.
 std::optional<SourceNames> NamesOfSource(std::string_view source);
@@ -32,7 +31,7 @@ class NarrowHeaders {
   static Result<NarrowHeaders> Read(std::string_view host, std::string_view device, std::string_view launcher);
 
   // The text of a cuda_runtime.h that stands for all includes. nullopt: this source needs the real one.
-  std::optional<std::string> For(const SourceNames& source) const;
+  std::optional<std::string> For(const Names& names) const;
 
  private:
   NarrowHeaders(Declarations host, Declarations device, Names launcher)

@@ -179,7 +179,7 @@ class SandboxedNvcc : public SourceCompiler {
         shelf_.Get(architecture, source->includes, [&] { return MakeHeaders(source->includes, architecture); });
     if (headers == nullptr) return std::nullopt;
     source->names.merge(NamesOf(kContract));
-    return headers->For(*source);
+    return headers->For(source->names);
   }
 
   Result<NarrowHeaders> MakeHeaders(const std::vector<std::string>& includes, std::string_view architecture) const {
