@@ -32,9 +32,10 @@ std::string_view KnownInclude(std::string_view directive) {
   return std::ranges::find(kKnown, name) == std::end(kKnown) ? std::string_view{} : name;
 }
 
-// Ways to a header or to a name that the tokens do not show.
+// Ways to a header or to a name that the tokens do not show. Line ends within raw strings, and comments that go on
+// behind a directive's line, are not read as the compiler reads them.
 bool MayNeedAnything(std::string_view text, const Names& names) {
-  for (const std::string_view part : {"##", "%:", "??"})
+  for (const std::string_view part : {"##", "%:", "??", "R\""})
     if (text.find(part) != std::string_view::npos) return true;
   for (const std::string_view name : {"include", "include_next", "import", "__has_include", "__has_include_next",
                                       "__COUNTER__", "push_macro", "pop_macro"})
@@ -56,6 +57,7 @@ std::optional<SourceNames> NamesOfSource(std::string_view source) {
       continue;
     }
     may_include = false;
+    if (is_directive && token.text.find("/*") != std::string_view::npos) return std::nullopt;
     if (is_directive) found.names.merge(NamesOf(token.text.substr(1)));
     if (token.IsName()) found.names.emplace(token.text);
   }

@@ -100,6 +100,13 @@ extern "C" cudaError_t gemm(const void* a, const void*, void* c, int m, int, int
 }
 )";
 
+TEST(NamesOfSource, ATextThatIsReadOtherwiseByTheCompilerNeedsEverything) {
+  for (const std::string_view text :
+       {"const char* a = R\"( )\";", "const char* a = u8R\"x( )x\";", "#define A /*\n*/ int b;"})
+    EXPECT_FALSE(NamesOfSource(text)) << text;
+  EXPECT_TRUE(NamesOfSource("/* a */ int b;  // \"r\"\n"));
+}
+
 // The first source of a compiler gets all headers.
 TEST(NarrowHeaders, MakeTheSameMachineCodeAndFailuresGetAllHeaders) {
   const Result<std::unique_ptr<SourceCompiler>> compiler = MakeSourceCompiler();
