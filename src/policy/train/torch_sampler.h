@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <limits>
 #include <numeric>
+#include <optional>
 #include <random>
 #include <span>
 #include <tuple>
@@ -28,8 +29,20 @@ class TorchSampler {
  public:
   using Tensor = at::Tensor;
 
-  TorchSampler(const TorchModel& model, const GemmsmithTrainerPrompts& prompts, const GemmsmithTrainerDraw& draw)
-      : model_(ForProducts(model)), words_(model.embedding.to(model.products).t()), prompts_(prompts), draw_(draw) {}
+  // `stream`: a GPU's, not its default one; null on the CPU.
+  TorchSampler(const TorchModel& model, const GemmsmithTrainerPrompts& prompts, const GemmsmithTrainerDraw& draw,
+               const std::optional<c10::Stream>& stream)
+      : model_(ForProducts(model)),
+        words_(model.embedding.to(model.products).t()),
+        prompts_(prompts),
+        draw_(draw),
+        stream_(stream) {}
+
+  // Each stream has memory of its own in torch's allocator: one is kept for all draws.
+  static std::optional<c10::Stream> StreamOn(const at::Device& device) {
+    if (!device.is_cuda()) return std::nullopt;
+    return c10::impl::VirtualGuardImpl(device.type()).getStreamFromGlobalPool(device);
+  }
 
   // So many rows at once, at most.
   static int64_t RowsAtOnce(const TorchModel& model) {
@@ -39,14 +52,12 @@ class TorchSampler {
   }
 
   void Sample(int64_t begin, int64_t end, GemmsmithTrainerTexts& texts) const {
-    if (!device().is_cuda()) return SampleHere(begin, end, texts, nullptr);
-    const c10::impl::VirtualGuardImpl streams(device().type());
-    const c10::Stream stream = streams.getStreamFromGlobalPool(device());
-    streams.getStream(device()).synchronize();
-    const c10::StreamGuard guard(stream);
-    RepeatedLaunches launches(stream);
+    if (!stream_) return SampleHere(begin, end, texts, nullptr);
+    c10::impl::VirtualGuardImpl(device().type()).getStream(device()).synchronize();
+    const c10::StreamGuard guard(*stream_);
+    RepeatedLaunches launches(*stream_);
     SampleHere(begin, end, texts, &launches);
-    stream.synchronize();
+    stream_->synchronize();
   }
 
  private:
@@ -255,7 +266,7 @@ class TorchSampler {
     }
     const Tensor sums = parts.cumsum(-1);
     const Tensor mark = (sums.select(-1, model_.sizes.words - 1).to(at::kDouble) * chances).to(at::kLong);
-    const Tensor found = (sums <= mark.unsqueeze(-1)).sum(-1);
+    const Tensor found = (sums <= mark.unsqueeze(-1)).sum(-1).clamp_max(model_.sizes.words - 1);
     return words.defined() ? words.gather(-1, found.unsqueeze(-1)).squeeze(-1) : found;
   }
 
@@ -297,6 +308,7 @@ class TorchSampler {
   const Tensor words_;  // the embedding in the type of products: [width, words]
   const GemmsmithTrainerPrompts& prompts_;
   const GemmsmithTrainerDraw& draw_;
+  const std::optional<c10::Stream> stream_;
 };
 
 }  // namespace gemmsmith

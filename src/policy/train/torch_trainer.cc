@@ -142,9 +142,11 @@ class Replica {
       weights.push_back(std::move(weight));
     }
     model_.emplace(sizes, in_bf16 ? at::kBFloat16 : at::kFloat, weights);
+    drawing_stream_ = TorchSampler::StreamOn(device_);
   }
 
   const TorchModel& model() const { return *model_; }
+  const std::optional<c10::Stream>& drawing_stream() const { return drawing_stream_; }
 
   Tensor Logits(const Part& part) const { return model_->WordLogits(Hidden(part)); }
 
@@ -234,6 +236,7 @@ class Replica {
 
   const at::Device device_;
   std::optional<TorchModel> model_;
+  std::optional<c10::Stream> drawing_stream_;
 };
 
 // "cpu", or "cuda:0" and others like it, separated by commas; "cuda" is every GPU there is.
@@ -334,7 +337,7 @@ class Trainer {
     const AnyOrder any_order;
     OnEachReplica([&](size_t i, Replica& replica) {
       const c10::NoGradGuard no_gradients;
-      const TorchSampler sampler(replica.model(), prompts, draw);
+      const TorchSampler sampler(replica.model(), prompts, draw, replica.drawing_stream());
       const int64_t rows = TorchSampler::RowsAtOnce(replica.model());
       for (int64_t begin = begins[i]; begin < begins[i + 1]; begin += rows)
         sampler.Sample(begin, std::min(begins[i + 1], begin + rows), texts);
