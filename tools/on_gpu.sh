@@ -2,10 +2,9 @@
 # What has to run on a machine with a GPU, where nothing is built: a build made elsewhere is carried there in .carry/.
 #   here   tools/on_gpu.sh pack                   build everything, stripped, into .carry/build.tgz; with the headers
 #                                                 of CUTLASS where GEMMSMITH_CUTLASS names them
-#   there  tools/on_gpu.sh tests SECONDS [right]  every GPU test, or those alone that compare no times, shared out over the GPUs; log and
-#                                                 XML under $OUT. Goes on from an earlier call on this machine, or from its tests.tgz
-#                                                 if it stands in .carry/; what an earlier one compiled is not compiled again if its
-#                                                 compiled.tgz.* stand there
+#   there  tools/on_gpu.sh tests SECONDS          every GPU test, shared out over the GPUs; log and XML under $OUT. Goes on from an
+#                                                 earlier call on this machine, or from its tests.tgz if it stands in .carry/; what
+#                                                 an earlier one compiled is not compiled again if its compiled.tgz.* stand there
 #          tools/on_gpu.sh self_test SEEDS        the judge's own test, on every GPU
 #          tools/on_gpu.sh sanitize TOOL [SECONDS] compute-sanitizer (memcheck, racecheck, ...) over a covering set of plans
 #          tools/on_gpu.sh latency                where the time of short calls goes, stage by stage
@@ -136,7 +135,7 @@ keep_compiled() { tar -C "$compiled" -czf - cache | split -b 15M - "$out/compile
 # the time, and three such tests share a GPU. Those that take longest come first, one by one; the others by elevens.
 tests() {
   local shared='Pipeline|ChainedLaunch|CoveringSet|EveryFamilyPasses|CoveringKernels'
-  local slow="$shared|TheSameProduct|ByEnergy|SameJoules|IntervalsOf" seconds=$1 only=${2:-} part left
+  local slow="$shared|TheSameProduct|ByEnergy|SameJoules|IntervalsOf" seconds=$1 part left
   part=$(results_so_far tests "$carry/bin/gemmsmith_gpu_tests")
   rm -f "$part"/*.taken
   "$carry/bin/gemmsmith_gpu_tests" --gtest_list_tests |
@@ -159,7 +158,7 @@ tests() {
 take_tests() {
   local part=$1
   ((gpus == 1 || gpu < gpus - 1)) || share_a_gpu "$part"
-  [[ $only == right ]] || take_jobs "$part" timed
+  take_jobs "$part" timed
   share_a_gpu "$part"
 }
 
