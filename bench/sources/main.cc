@@ -1,6 +1,6 @@
-// source_bench LIST [--alone]: builds, screens and records each source of a list of lines "kernel.cu MxNxK", as the
-// judge does before its GPU tests (docs/judging_sources.md), and prints what came out and a hash of the machine code.
-// --alone gives each source a compiler of its own, which takes all headers.
+// source_bench LIST [--alone]: builds, screens and records sources, as the judge does before its GPU tests
+// (docs/judging_sources.md). A line of LIST is "kernel.cu MxNxK". It prints what came out and a hash of the machine
+// code. --alone gives each source a compiler of its own, which takes all headers.
 #include <fmt/format.h>
 
 #include <array>

@@ -53,6 +53,14 @@ std::optional<fs::path> FromEnvironment() {
   return fs::path(value);
 }
 
+// The device's, else what answers where there is no GPU.
+std::optional<RecordingPlace> PlaceOf(const std::optional<std::string>& key) {
+  for (RecordingPlace& place : FindRecordings())
+    if (place.key == key) return std::move(place);
+  std::vector<RecordingPlace> replayable = FindReplayable();
+  return replayable.empty() ? std::nullopt : std::optional(std::move(replayable.front()));
+}
+
 }  // namespace
 
 std::vector<RecordingPlace> FindRecordings() {
@@ -108,18 +116,6 @@ Result<RecordSource> StandingRecords(const RecordingPlace& place) {
   if (folders.empty()) return DataLoss(fmt::format("{} names no folder", list.string()));
   return folders;
 }
-
-namespace {
-
-// The device's, else what answers where there is no GPU.
-std::optional<RecordingPlace> PlaceOf(const std::optional<std::string>& key) {
-  for (RecordingPlace& place : FindRecordings())
-    if (place.key == key) return std::move(place);
-  std::vector<RecordingPlace> replayable = FindReplayable();
-  return replayable.empty() ? std::nullopt : std::optional(std::move(replayable.front()));
-}
-
-}  // namespace
 
 Result<RecordSource> StandingRecords(const std::optional<std::string>& key) {
   const std::optional<RecordingPlace> place = PlaceOf(key);

@@ -36,8 +36,8 @@ struct CollectSummary {
 };
 
 // Adds texts to the folder, none twice. Those there stay: a stopped run goes on, and further sources add theirs.
-// InvalidArgument where the folder was made with other licences, DataLoss where it misses a shard between others,
-// NotFound where a source is missing, Unavailable while another process writes there.
+// InvalidArgument where the folder was made with other licences. DataLoss where it misses a shard between others.
+// NotFound where a source is missing. Unavailable while another process writes there.
 Result<CollectSummary> CollectTexts(const CollectOptions& options, const std::filesystem::path& folder,
                                     const CollectHooks& hooks);
 
