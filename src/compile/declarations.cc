@@ -4,8 +4,8 @@
 #include <map>
 #include <unordered_set>
 
+#include "base/cpp_tokens.h"
 #include "base/text.h"
-#include "compile/cpp_tokens.h"
 
 namespace gemmsmith {
 

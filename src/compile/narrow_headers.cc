@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
+#include "base/cpp_tokens.h"
 #include "base/text.h"
-#include "compile/cpp_tokens.h"
 
 namespace gemmsmith {
 

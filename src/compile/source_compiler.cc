@@ -152,11 +152,13 @@ class SandboxedNvcc : public SourceCompiler {
     const auto start = std::chrono::steady_clock::now();
     std::optional<SourceCompilation> compilation;
     if (const std::optional<std::string> headers = HeadersFor(text, architecture)) {
-      ASSIGN_OR_RETURN(compilation, Build(text, &*headers, architecture));
+      ASSIGN_OR_RETURN(compilation, Build(text, &*headers, architecture, kBuildLimit));
       compilation->has_narrow_headers = true;
     }
-    if (!compilation || !compilation->program) {
-      ASSIGN_OR_RETURN(compilation, Build(text, nullptr, architecture));
+    const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(start + kBuildLimit -
+                                                                            std::chrono::steady_clock::now());
+    if (!compilation || (!compilation->program && left > std::chrono::seconds(1))) {
+      ASSIGN_OR_RETURN(compilation, Build(text, nullptr, architecture, left));
     }
     compilation->seconds = SecondsSince(start);
     return *std::move(compilation);
@@ -175,6 +177,10 @@ class SandboxedNvcc : public SourceCompiler {
     if (builds_++ == 0) return std::nullopt;
     std::optional<SourceNames> source = NamesOfSource(text);
     if (!source) return std::nullopt;
+    // The contract has them in any case.
+    std::erase_if(source->includes, [](const std::string& include) {
+      return std::ranges::find(kContractHeaders, include) != std::end(kContractHeaders);
+    });
     const NarrowHeaders* const headers =
         shelf_.Get(architecture, source->includes, [&] { return MakeHeaders(source->includes, architecture); });
     if (headers == nullptr) return std::nullopt;
@@ -191,7 +197,7 @@ class SandboxedNvcc : public SourceCompiler {
     RETURN_IF_ERROR(WriteFileAtomic(folder.path() / "kernel.cu", IncludeLines(all)));
     std::vector<std::string> command = Flags(architecture);
     command.insert(command.end(), {"-Xcompiler", "-dD", "--keep", "-cuda", "-o", "kernel.cpp", "kernel.cu"});
-    ASSIGN_OR_RETURN(const ProcessResult process, Run(folder.path(), std::move(command)));
+    ASSIGN_OR_RETURN(const ProcessResult process, Run(folder.path(), std::move(command), kBuildLimit));
     if (process.exit_code != 0) return Unavailable(fmt::format("nvcc: {}", LastLine(process.output)));
     ASSIGN_OR_RETURN(const std::string host, ReadFile(folder.path() / "kernel.cpp4.ii"));
     ASSIGN_OR_RETURN(const std::string device, ReadFile(folder.path() / "kernel.cpp1.ii"));
@@ -199,8 +205,8 @@ class SandboxedNvcc : public SourceCompiler {
   }
 
   // With all headers, if `headers` is null.
-  Result<SourceCompilation> Build(const std::string& text, const std::string* headers,
-                                  std::string_view architecture) const {
+  Result<SourceCompilation> Build(const std::string& text, const std::string* headers, std::string_view architecture,
+                                  std::chrono::milliseconds limit) const {
     ASSIGN_OR_RETURN(const TemporaryFolder folder, TemporaryFolder::Create("gemmsmith-source"));
     RETURN_IF_ERROR(WriteFileAtomic(folder.path() / "kernel.cu", text));
     RETURN_IF_ERROR(WriteFileAtomic(folder.path() / kContractName, kContract));
@@ -213,15 +219,16 @@ class SandboxedNvcc : public SourceCompiler {
       if (has_gold_) command.insert(command.begin() + 1, {"-Xcompiler", "-fuse-ld=gold"});
     }
     command.insert(command.end(), {"-include", kContractName, "-o", "program", "kernel.cu", kRecorderName});
-    ASSIGN_OR_RETURN(const ProcessResult process, Run(folder.path(), std::move(command)));
+    ASSIGN_OR_RETURN(const ProcessResult process, Run(folder.path(), std::move(command), limit));
     if (process.exit_code != 0) RETURN_IF_ERROR(CheckEnvironment(process, folder.path()));
     return Judge(process, folder.path());
   }
 
-  Result<ProcessResult> Run(const fs::path& folder, std::vector<std::string> command) const {
+  Result<ProcessResult> Run(const fs::path& folder, std::vector<std::string> command,
+                            std::chrono::milliseconds limit) const {
     ASSIGN_OR_RETURN(const std::vector<std::string> sandboxed,
                      SandboxedCommand(SandboxFor(nvcc_.program, folder, includes_), std::move(command)));
-    return RunProcess(sandboxed, kBuildLimit);
+    return RunProcess(sandboxed, limit);
   }
 
   std::vector<std::string> Flags(std::string_view architecture) const {

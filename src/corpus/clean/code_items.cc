@@ -39,7 +39,7 @@ struct Declaration {
 class ItemFinder {
  public:
   // Looks at the tokens from `begin` to `end`.
-  ItemFinder(std::string_view code, const std::vector<CodeToken>& tokens, size_t begin, size_t end)
+  ItemFinder(std::string_view code, const std::vector<CppToken>& tokens, size_t begin, size_t end)
       : code_(code), tokens_(tokens), end_(end), at_(begin) {}
 
   std::vector<CodeItem> Run() {
@@ -48,9 +48,9 @@ class ItemFinder {
   }
 
  private:
-  const CodeToken& Token(size_t i) const { return tokens_[i]; }
+  const CppToken& Token(size_t i) const { return tokens_[i]; }
   bool Is(size_t i, std::string_view text) const { return i < end_ && tokens_[i].text == text; }
-  bool IsKind(size_t i, CodeTokenKind kind) const { return i < end_ && tokens_[i].kind == kind; }
+  bool IsKind(size_t i, CppTokenKind kind) const { return i < end_ && tokens_[i].kind == kind; }
 
   // Blank lines part a comment from what follows.
   bool AreAdjacent(size_t end, size_t begin) const {
@@ -58,9 +58,9 @@ class ItemFinder {
   }
 
   void TakeOne() {
-    const CodeToken& token = Token(at_);
-    if (token.kind == CodeTokenKind::kComment) return TakeComment();
-    if (token.kind == CodeTokenKind::kDirective) return TakeDirective();
+    const CppToken& token = Token(at_);
+    if (token.kind == CppTokenKind::kComment) return TakeComment();
+    if (token.kind == CppTokenKind::kDirective) return TakeDirective();
     if (token.text == "}" || token.text == ";") return Drop(at_ + 1);
     if (IsAccess(token.text) && Is(at_ + 1, ":")) return Drop(at_ + 2);
     if (const std::optional<size_t> inside = InsideOfNamespace()) return Drop(*inside);
@@ -74,7 +74,7 @@ class ItemFinder {
   }
 
   void TakeComment() {
-    const CodeToken& token = Token(at_++);
+    const CppToken& token = Token(at_++);
     if (comment_end_ == 0 || !AreAdjacent(comment_end_, token.begin)) comment_begin_ = token.begin;
     comment_end_ = token.end();
   }
@@ -93,7 +93,7 @@ class ItemFinder {
   std::optional<size_t> InsideOfNamespace() const {
     size_t i = at_;
     if (Is(i, "inline")) ++i;
-    const bool is_extern = Is(i, "extern") && IsKind(i + 1, CodeTokenKind::kQuoted) && Is(i + 2, "{");
+    const bool is_extern = Is(i, "extern") && IsKind(i + 1, CppTokenKind::kString) && Is(i + 2, "{");
     if (is_extern) return i + 3;
     if (!Is(i, "namespace")) return std::nullopt;
     for (++i; i < end_ && !Is(i, ";") && !Is(i, "="); ++i)
@@ -107,7 +107,7 @@ class ItemFinder {
     std::vector<int> branches;
     for (size_t i = open; i < end_; ++i) {
       const std::string_view text = Token(i).text;
-      if (Token(i).kind == CodeTokenKind::kDirective) {
+      if (Token(i).kind == CppTokenKind::kDirective) {
         if (text.find("if") != text.npos && text.find("endif") == text.npos && text.find("elif") == text.npos)
           branches.push_back(depth);
         else if ((text.find("else") != text.npos || text.find("elif") != text.npos) && !branches.empty())
@@ -115,7 +115,7 @@ class ItemFinder {
         else if (text.find("endif") != text.npos && !branches.empty())
           branches.pop_back();
       }
-      if (Token(i).kind != CodeTokenKind::kSign) continue;
+      if (Token(i).kind != CppTokenKind::kSign) continue;
       if (text == "(" || text == "{" || text == "[") ++depth;
       if ((text == ")" || text == "}" || text == "]") && --depth <= 0) return i + 1;
     }
@@ -167,7 +167,7 @@ class ItemFinder {
   }
 
   void TakeBracket(size_t i, Declaration& seen) const {
-    if (i == 0 || seen.has_value || Token(i - 1).kind != CodeTokenKind::kName) return;
+    if (i == 0 || seen.has_value || Token(i - 1).kind != CppTokenKind::kName) return;
     const std::string_view name = Token(i - 1).text;
     if (std::ranges::find(kNotDefined, name) != std::end(kNotDefined)) return;
     if (seen.is_type && IsUpperName(name)) return;  // a macro's attribute
@@ -191,10 +191,10 @@ class ItemFinder {
       seen.has_value = true;
       if (seen.value.empty()) seen.value = seen.last;
     }
-    if (Token(i).kind == CodeTokenKind::kName) seen.last = text;
-    const bool is_name = Token(i).kind == CodeTokenKind::kName && !Is(i + 1, "(") && !IsTypeWord(text);
+    if (Token(i).kind == CppTokenKind::kName) seen.last = text;
+    const bool is_name = Token(i).kind == CppTokenKind::kName && !Is(i + 1, "(") && !IsTypeWord(text);
     if (seen.is_type && seen.type.empty() && is_name && text != "final" && !IsUpperName(text)) seen.type = text;
-    if (Is(i + 1, ";") && Token(i).kind == CodeTokenKind::kName && seen.value.empty()) seen.value = text;
+    if (Is(i + 1, ";") && Token(i).kind == CppTokenKind::kName && seen.value.empty()) seen.value = text;
   }
 
   void AddDeclaration(const Declaration& seen, size_t begin, size_t end) {
@@ -224,7 +224,7 @@ class ItemFinder {
   }
 
   const std::string_view code_;
-  const std::vector<CodeToken>& tokens_;
+  const std::vector<CppToken>& tokens_;
   const size_t end_;
   size_t at_;
   size_t comment_begin_ = 0, comment_end_ = 0;  // an end of 0: none
@@ -233,11 +233,11 @@ class ItemFinder {
 
 }  // namespace
 
-std::vector<CodeItem> CodeItems(std::string_view code, const std::vector<CodeToken>& tokens) {
+std::vector<CodeItem> CodeItems(std::string_view code, const std::vector<CppToken>& tokens) {
   return ItemFinder(code, tokens, 0, tokens.size()).Run();
 }
 
-std::vector<CodeItem> CodeMembers(std::string_view code, const std::vector<CodeToken>& tokens, const CodeItem& type) {
+std::vector<CodeItem> CodeMembers(std::string_view code, const std::vector<CppToken>& tokens, const CodeItem& type) {
   size_t open = type.first_token;
   while (open < type.last_token && tokens[open].text != "{") ++open;
   size_t close = type.last_token;

@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include "corpus/clean/code_tokens.h"
+#include "base/cpp_tokens.h"
 
 namespace gemmsmith {
 
@@ -28,8 +28,8 @@ struct CodeItem {
 };
 
 // In the order of the file. Text that cannot be understood is a part of some item, or of none.
-std::vector<CodeItem> CodeItems(std::string_view code, const std::vector<CodeToken>& tokens);
+std::vector<CodeItem> CodeItems(std::string_view code, const std::vector<CppToken>& tokens);
 // The same of what stands in a class of that file.
-std::vector<CodeItem> CodeMembers(std::string_view code, const std::vector<CodeToken>& tokens, const CodeItem& type);
+std::vector<CodeItem> CodeMembers(std::string_view code, const std::vector<CppToken>& tokens, const CodeItem& type);
 
 }  // namespace gemmsmith

@@ -40,7 +40,7 @@ SnippetKind KindOf(CodeItemKind kind) {
 class CodeCutter {
  public:
   explicit CodeCutter(const Snippet& file)
-      : file_(file), tokens_(CodeTokens(file.text)), items_(CodeItems(file.text, tokens_)) {
+      : file_(file), tokens_(CppTokens(file.text, CppComments::kKept)), items_(CodeItems(file.text, tokens_)) {
     for (size_t i = 0; i < items_.size(); ++i)
       if (items_[i].kind != CodeItemKind::kOther) by_name_[items_[i].name].push_back(i);
   }
@@ -71,7 +71,7 @@ class CodeCutter {
     for (size_t next = 0; next < open.size(); ++next) {
       const CodeItem& item = *open[next];
       for (size_t t = item.first_token; t < item.last_token; ++t) {
-        const auto found = tokens_[t].kind == CodeTokenKind::kName ? by_name_.find(tokens_[t].text) : by_name_.end();
+        const auto found = tokens_[t].kind == CppTokenKind::kName ? by_name_.find(tokens_[t].text) : by_name_.end();
         if (found == by_name_.end()) continue;
         for (const size_t helper : std::span(found->second).first(std::min(found->second.size(), kMostOverloads))) {
           const size_t more = items_[helper].text.size() + items_[helper].comment.size() + 2;
@@ -132,7 +132,7 @@ class CodeCutter {
   }
 
   const Snippet& file_;
-  const std::vector<CodeToken> tokens_;
+  const std::vector<CppToken> tokens_;
   const std::vector<CodeItem> items_;
   std::map<std::string, std::vector<size_t>, std::less<>> by_name_;
   std::set<size_t> helpers_;  // of kernels

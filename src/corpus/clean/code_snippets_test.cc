@@ -16,7 +16,7 @@ std::vector<Snippet> Cut(const std::string& code) {
 std::vector<std::string> NamesOf(const std::string& code) {
   constexpr const char* kKinds[] = {"kernel", "function", "type", "value", "other"};
   std::vector<std::string> names;
-  for (const CodeItem& item : CodeItems(code, CodeTokens(code)))
+  for (const CodeItem& item : CodeItems(code, CppTokens(code, CppComments::kKept)))
     names.push_back(std::string(kKinds[size_t(item.kind)]) + ":" + item.name);
   return names;
 }
@@ -50,7 +50,8 @@ TEST(CodeItemsTest, AnyCutEnds) {
   const std::string code =
       "template <int N>\n__global__ void k(int* p) {\n  p[0] = \"x\\\"}\"[N];\n}\n#define X(a) \\\n  a\nR\"y(z)y\" '";
   for (size_t size = 0; size <= code.size(); ++size)
-    for (const CodeItem& item : CodeItems(code.substr(0, size), CodeTokens(code.substr(0, size))))
+    for (const CodeItem& item :
+         CodeItems(code.substr(0, size), CppTokens(code.substr(0, size), CppComments::kKept)))
       EXPECT_LE(item.first_token, item.last_token);
 }
 

@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <limits>
 
+#include "base/cpp_tokens.h"
 #include "base/hash.h"
 #include "base/random.h"
-#include "corpus/clean/code_tokens.h"
 
 namespace gemmsmith {
 
@@ -40,8 +40,7 @@ TextSignature SignatureOf(std::string_view text) {
   TextSignature signature;
   signature.fill(std::numeric_limits<uint32_t>::max());
   std::vector<uint64_t> words;
-  for (const CodeToken& token : CodeTokens(text))
-    if (token.kind != CodeTokenKind::kComment) words.push_back(HashBytes(token.text).low);
+  for (const CppToken& token : CppTokens(text)) words.push_back(HashBytes(token.text).low);
   const size_t shingles = words.size() < kShingle ? 1 : words.size() + 1 - kShingle;
   words.resize(std::max(words.size(), kShingle));
   for (size_t i = 0; i < shingles; ++i) {
