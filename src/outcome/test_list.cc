@@ -23,7 +23,7 @@ constexpr TestPlan kPlans[] = {
     {TestId::kCancellation, InputKind::kCancellation, true},
     {TestId::kChain, InputKind::kNormal, true},  // and the binary ones
     {TestId::kDenseBinary, InputKind::kDenseBinary, false},
-    {TestId::kUniform, InputKind::kUniform, false},
+    {TestId::kUniform, InputKind::kUniform, false},  // and the binary ones
     {TestId::kSpecial, InputKind::kSpecial, false},
     {TestId::kBaselineBounded, InputKind::kNormal, false},
     {TestId::kRepeat, InputKind::kOtherNormal, false},  // and the normal ones
@@ -103,7 +103,7 @@ std::vector<InputKind> InputsOf(std::span<const TestPlan> tests) {
   };
   for (const TestPlan& test : tests) {
     add(test.inputs);
-    if (test.id == TestId::kChain) add(InputKind::kBinary);
+    if (test.id == TestId::kChain || test.id == TestId::kUniform) add(InputKind::kBinary);
   }
   return kinds;
 }

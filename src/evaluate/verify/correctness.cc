@@ -61,6 +61,8 @@ class Examination {
         return Chain();
       case TestId::kBaselineBounded:
         return WatchCall(*setup_.normal, BoundOfBaselines());
+      case TestId::kUniform:
+        return UniformBehindBinary();
       case TestId::kRepeat:
         return Repeat();
       case TestId::kCertified:
@@ -76,6 +78,16 @@ class Examination {
     return Watch(setup_.late->inputs(), 0, [this] {
       const Status written = setup_.late->Write();
       return written.ok() ? put_(setup_.late->inputs(), Chaining::kProgrammatic) : written;
+    });
+  }
+
+  // Neither has a negative number, so a kernel that knows inputs by their signs takes the second for the first. Nothing
+  // stands between the calls that could overwrite what a multiprocessor still holds of the first.
+  Status UniformBehindBinary() {
+    const Inputs& uniform = setup_.Of(InputKind::kUniform);
+    return Watch(uniform, 0, [&] {
+      const Status binary = put_(setup_.Of(InputKind::kBinary), Chaining::kNone);
+      return binary.ok() ? put_(uniform, Chaining::kNone) : binary;
     });
   }
 
