@@ -253,6 +253,7 @@ struct CorpusTrainCommand {
 
 struct CorpusSampleCommand {
   std::filesystem::path model, tokenizer, output;
+  std::string proposer;  // empty: the model writes; "policy" has the model's weights, or the shipped ones
   std::string shapes;
   std::vector<Layout> layouts = {kNn, kTn};
   int count = 4;  // a class of rows

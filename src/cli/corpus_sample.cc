@@ -8,10 +8,13 @@
 #include "cli/problems.h"
 #include "cli/run.h"
 #include "cli/words.h"
+#include "corpus/plan_samples.h"
 #include "corpus/text_prompt.h"
 #include "corpus/text_samples.h"
 #include "corpus/text_training.h"
+#include "policy/policy_proposer.h"
 #include "policy/train/trainer_library.h"
+#include "workflow/shipped_data.h"
 
 namespace gemmsmith {
 
@@ -43,24 +46,59 @@ std::vector<TextSample> SamplesOf(const std::vector<SampledText>& texts, const s
   return samples;
 }
 
-}  // namespace
-
-Result<int> Run(const CorpusSampleCommand& command) {
+Result<std::vector<TextSample>> WrittenByModel(const CorpusSampleCommand& command, const std::vector<Gemm>& problems) {
   ASSIGN_OR_RETURN(const Tokenizer tokenizer, ReadTokenizer(command.tokenizer));
   ASSIGN_OR_RETURN(const PolicyModel model, ReadModel(command.model, Fingerprint(tokenizer)));
-  ASSIGN_OR_RETURN(const std::vector<Gemm> problems, LoadProblems(command.shapes, command.layouts, {}));
   ASSIGN_OR_RETURN(
       const std::unique_ptr<Trainer> trainer,
       OpenTorchTrainer(model.config, command.trainer, command.bf16 ? ProductType::kBf16 : ProductType::kF32));
   RETURN_IF_ERROR(PutModel(model, *trainer));
   ASSIGN_OR_RETURN(const std::vector<SampledText> texts,
                    trainer->Sample(RequestOf(command, problems, tokenizer, model.config.positions)));
-  RETURN_IF_ERROR(WriteSamples(SamplesOf(texts, problems, tokenizer), command.output));
-  size_t finished = 0, tokens = 0;
-  for (const SampledText& text : texts) finished += text.is_finished ? 1 : 0, tokens += text.words.size();
-  RETURN_IF_ERROR(WriteOut(fmt::format("{} of {} finished, {} tokens\n  kernels  {}\n", finished,
-                                       Plural(int64_t(texts.size()), "kernel"), CountText(int64_t(tokens)),
-                                       command.output.string())));
+  return SamplesOf(texts, problems, tokenizer);
+}
+
+Result<std::shared_ptr<const PolicyModel>> PolicyOf(const CorpusSampleCommand& command) {
+  std::filesystem::path weights = command.model;
+  if (weights.empty()) {
+    ASSIGN_OR_RETURN(weights, ShippedPolicy("MODEL"));
+  }
+  ASSIGN_OR_RETURN(PolicyModel policy, ReadModel(weights));
+  return std::make_shared<const PolicyModel>(std::move(policy));
+}
+
+// A policy knows of other shapes what it knows in a comparison of searches: nothing of held-out ones.
+Result<std::vector<TextSample>> OfPlans(const CorpusSampleCommand& command, const std::vector<Gemm>& problems) {
+  PlanSampling sampling{.problems = problems, .device = command.device, .count = command.count, .seed = command.seed};
+  if (command.proposer != kPolicyProposer) {
+    sampling.make = [&](const SearchContext& context) { return MakeProposer(command.proposer, context); };
+    return SamplePlanKernels(sampling);
+  }
+  ASSIGN_OR_RETURN(const std::shared_ptr<const PolicyModel> policy, PolicyOf(command));
+  ASSIGN_OR_RETURN(const Experience experience, ExperienceOnGpu({}, command.device.key, StandardHeldOut()));
+  sampling.experience = &experience;
+  sampling.make = [&](const SearchContext& context) { return MakePolicyProposer(policy, context); };
+  return SamplePlanKernels(sampling);
+}
+
+std::string SummaryOf(const CorpusSampleCommand& command, const std::vector<TextSample>& samples) {
+  const std::string kernels = Plural(int64_t(samples.size()), "kernel");
+  int64_t finished = 0, tokens = 0;
+  for (const TextSample& sample : samples) finished += sample.is_finished, tokens += sample.tokens;
+  const std::string text = command.proposer.empty()
+                               ? fmt::format("{} of {} finished, {} tokens", finished, kernels, CountText(tokens))
+                               : fmt::format("{} of plans of family direct", kernels);
+  return fmt::format("{}\n  kernels  {}\n", text, command.output.string());
+}
+
+}  // namespace
+
+Result<int> Run(const CorpusSampleCommand& command) {
+  ASSIGN_OR_RETURN(const std::vector<Gemm> problems, LoadProblems(command.shapes, command.layouts, {}));
+  ASSIGN_OR_RETURN(const std::vector<TextSample> samples,
+                   command.proposer.empty() ? WrittenByModel(command, problems) : OfPlans(command, problems));
+  RETURN_IF_ERROR(WriteSamples(samples, command.output));
+  RETURN_IF_ERROR(WriteOut(SummaryOf(command, samples)));
   return kExitDone;
 }
 

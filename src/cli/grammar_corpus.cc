@@ -3,6 +3,7 @@
 
 #include "cli/grammar.h"
 #include "corpus/tokenizer.h"
+#include "policy/policy_proposer.h"
 
 namespace gemmsmith {
 
@@ -71,16 +72,39 @@ void AddCorpusTrain(Grammar& grammar, Verb* corpus) {
 // The model, and what it writes for.
 template <class TextCommand>
 void AddModelAndProblems(Verb* verb, TextCommand* command) {
-  Value(verb, "MODEL", "", "weights.safetensors of corpus train", &command->model, ReadPath).Required();
-  Value(verb, "--tokenizer", "FILE", "the one it was trained with", &command->tokenizer, ReadPath).Required();
+  Value(verb, "MODEL", "", "weights.safetensors of corpus train", &command->model, ReadPath);
+  Value(verb, "--tokenizer", "FILE", "the one it was trained with", &command->tokenizer, ReadPath);
   Value(verb, "--shapes", "SET|FILE|SHAPE,...", "for which problems", &command->shapes, ReadShapeWords).Required();
   Value(verb, "--layouts", "nn,tn", "layouts; also col-row, col-col [nn,tn]", &command->layouts, ReadLayouts);
+}
+
+std::optional<NoCommand> LacksModel(const Verb& verb) {
+  for (const char* word : {"MODEL", "--tokenizer"})
+    if (!verb.IsGiven(word)) return NoCommand{kExitWrongUse, fmt::format("{} needs {}", verb.Path(), word)};
+  return std::nullopt;
+}
+
+Result<std::string> ReadPlanProposer(std::string_view text) {
+  constexpr std::string_view kKnown[] = {"random", "ranked", kPolicyProposer};
+  if (std::ranges::find(kKnown, text) != std::end(kKnown)) return std::string(text);
+  return NoSuchWord("proposer", text, kKnown);
+}
+
+std::optional<NoCommand> WrongSampling(const Verb& verb, const CorpusSampleCommand& command) {
+  if (command.proposer.empty()) return LacksModel(verb);
+  if (!command.model.empty() && command.proposer != kPolicyProposer)
+    return NoCommand{kExitWrongUse, fmt::format("--proposer {} takes no MODEL", command.proposer)};
+  for (const char* flag : {"--tokenizer", "--temperature", "--top-p", "--on", "--bf16"})
+    if (verb.IsGiven(flag)) return NoCommand{kExitWrongUse, fmt::format("{} goes without --proposer", flag)};
+  return std::nullopt;
 }
 
 void AddCorpusSample(Grammar& grammar, Verb* corpus) {
   CorpusSampleCommand* command = grammar.New<CorpusSampleCommand>();
   Verb* verb = grammar.NewVerb(corpus, "sample", "kernels that a text model writes", command);
   AddModelAndProblems(verb, command);
+  Value(verb, "--proposer", "NAME", "of plans of random, ranked or policy instead (MODEL: its weights)",
+        &command->proposer, ReadPlanProposer);
   Value(verb, "--count", "N", "kernels in all [16]", &command->count, ReadCount);
   Value(verb, "--temperature", "X", "0: always the likeliest token [1]", &command->temperature, ReadTemperature);
   Value(verb, "--top-p", "X", "of the tokens with this probability together [1]", &command->top_p, ReadTopP);
@@ -91,6 +115,10 @@ void AddCorpusSample(Grammar& grammar, Verb* corpus) {
   verb->AddFooter(
       "Example: gemmsmith corpus sample model/weights.safetensors --tokenizer tokenizer.json \\\n"
       "             --shapes 512x512x512 --count 8 --output kernels");
+  grammar.OnceParsed(verb, [verb, command]() -> Parsed {
+    if (const std::optional<NoCommand> wrong = WrongSampling(*verb, *command)) return *wrong;
+    return Command(*command);
+  });
 }
 
 void AddJudge(Verb* verb, std::string* judge, std::filesystem::path* archive) {
@@ -134,6 +162,10 @@ void AddCorpusReinforce(Grammar& grammar, Verb* corpus) {
   verb->AddFooter(
       "Example: gemmsmith corpus reinforce model/weights.safetensors --tokenizer tokenizer.json \\\n"
       "             --shapes paper1000/tiny --hold-out standard --on cuda:0 --output reinforced");
+  grammar.OnceParsed(verb, [verb, command]() -> Parsed {
+    if (const std::optional<NoCommand> wrong = LacksModel(*verb)) return *wrong;
+    return Command(*command);
+  });
 }
 
 }  // namespace

@@ -56,6 +56,20 @@ TEST_F(CorpusTest, EveryOtherPromptShowsKernelsUnlessToldOtherwise) {
                  "'1' is neither 2 nor 0");
 }
 
+TEST_F(CorpusTest, PlansOfAProposerBecomeSamples) {
+  const std::string kernels = home.Path("kernels");
+  const Finished made =
+      home.Run({"corpus", "sample", "--proposer", "ranked", "--shapes", "64x64x64", "--count", "3", "-o", kernels});
+  ASSERT_EQ(made.exit_code, 0) << made.error;
+  EXPECT_TRUE(made.out.starts_with("3 kernels of plans of family direct\n")) << made.out;
+  EXPECT_NE(ReadFile(kernels + "/kernel_00002.cu")->find("// gemm 64x64x64 nn f16 f32, by the plan"),
+            std::string::npos);
+  EXPECT_NE(ReadFile(kernels + "/samples.jsonl")->find("kernel_00002.cu"), std::string::npos);
+  ExpectOneError(home.Run({"corpus", "sample", home.File("w", ""), "--proposer", "policy", "--shapes", "64x64x64", "-o",
+                           kernels}),
+                 1, "/w");
+}
+
 TEST_F(CorpusTest, JudgedKernelsOfTwoModelsAreCompared) {
   const auto line = [](const char* outcome, double speed_up) {
     return fmt::format(
