@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "base/text.h"
+#include "base/utf8.h"
 #include "serve/sha1.h"
 
 namespace gemmsmith {
@@ -39,31 +40,6 @@ bool SaysWord(std::string_view header, std::string_view word) {
     for (const std::string_view one : SplitWords(part))
       if (std::equal(one.begin(), one.end(), word.begin(), word.end(), is_same)) return true;
   return false;
-}
-
-// How many bytes the character has whose first byte this is; 0 where none has.
-size_t CharacterBytes(uint8_t first) {
-  if (first < 0x80) return 1;
-  if (first >= 0xc2 && first < 0xe0) return 2;
-  if (first >= 0xe0 && first < 0xf0) return 3;
-  return first >= 0xf0 && first < 0xf5 ? 4 : 0;
-}
-
-bool IsUtf8(std::string_view text) {
-  for (size_t at = 0; at < text.size();) {
-    const uint8_t first = uint8_t(text[at]);
-    const size_t bytes = CharacterBytes(first);
-    if (bytes == 0 || at + bytes > text.size()) return false;
-    for (size_t i = 1; i < bytes; ++i)
-      if ((uint8_t(text[at + i]) & 0xc0) != 0x80) return false;
-    const uint8_t second = bytes > 1 ? uint8_t(text[at + 1]) : 0;
-    // Longer than it need be, a surrogate, or beyond the last character.
-    if ((first == 0xe0 && second < 0xa0) || (first == 0xed && second >= 0xa0) || (first == 0xf0 && second < 0x90) ||
-        (first == 0xf4 && second >= 0x90))
-      return false;
-    at += bytes;
-  }
-  return true;
 }
 
 bool IsCloseCode(uint16_t code) {
