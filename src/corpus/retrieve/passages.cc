@@ -67,29 +67,41 @@ Result<std::unique_ptr<Passages>> Passages::Read(const fs::path& folder) {
 
 Status Passages::Add(const Snippet& snippet) {
   const std::string excerpt = Excerpt(snippet);
-  if (!WriteAll(fd_, excerpt))
+  if (!WriteAll(fd_, excerpt + snippet.license))
     return IoError(fmt::format("cannot write passages to a file in $TMPDIR: {}; set it to a folder with room",
                                std::generic_category().message(errno)));
   index_.Add(snippet.title + "\n" + snippet.instruction, snippet.text);
-  known_.push_back({FileHash(snippet), HashBytes(snippet.title).low, snippet.kind, written_, uint32_t(excerpt.size())});
-  written_ += int64_t(excerpt.size());
-  fingerprint_ = HashBytes(fingerprint_ + excerpt + snippet.text).Hex();
+  known_.push_back({FileHash(snippet), HashBytes(snippet.title).low, snippet.kind, written_, uint32_t(excerpt.size()),
+                    uint32_t(snippet.license.size())});
+  written_ += int64_t(excerpt.size() + snippet.license.size());
+  fingerprint_ = HashBytes(fingerprint_ + excerpt + snippet.text + snippet.license).Hex();
   return OkStatus();
 }
 
-Result<std::string> Passages::TextOf(uint32_t passage) const {
-  const Known& known = known_[passage];
-  std::string text(known.bytes, '\0');
-  if (pread(fd_, text.data(), text.size(), known.offset) != ssize_t(text.size()))
+Result<std::string> Passages::StoredAt(int64_t offset, size_t bytes) const {
+  std::string text(bytes, '\0');
+  if (pread(fd_, text.data(), text.size(), offset) != ssize_t(text.size()))
     return IoError("cannot read passages in their file in $TMPDIR");
   return text;
 }
 
+Result<std::string> Passages::TextOf(uint32_t passage) const {
+  return StoredAt(known_[passage].offset, known_[passage].bytes);
+}
+
 Result<std::vector<Passages::Found>> Passages::Find(std::string_view question, size_t count) const {
+  return Find(question, count, [](SnippetKind) { return true; });
+}
+
+Result<std::vector<Passages::Found>> Passages::Find(std::string_view question, size_t count,
+                                                    const std::function<bool(SnippetKind)>& accepts) const {
+  const auto is_accepted = [&](uint32_t passage) { return accepts(known_[passage].kind); };
   std::vector<Found> found;
-  for (const PassageIndex::Hit& hit : index_.Find(question, count, [](uint32_t) { return true; })) {
+  for (const PassageIndex::Hit& hit : index_.Find(question, count, is_accepted)) {
+    const Known& known = known_[hit.passage];
     ASSIGN_OR_RETURN(std::string text, TextOf(hit.passage));
-    found.push_back({hit.score, known_[hit.passage].kind, std::move(text)});
+    ASSIGN_OR_RETURN(std::string license, StoredAt(known.offset + known.bytes, known.license_bytes));
+    found.push_back({hit.score, known.kind, std::move(text), std::move(license)});
   }
   return found;
 }

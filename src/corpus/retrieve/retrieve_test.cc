@@ -92,7 +92,19 @@ TEST_F(RetrieveTest, PeopleAskToo) {
   ASSERT_EQ(found.size(), 1u);
   EXPECT_EQ(found[0].kind, SnippetKind::kSection);
   EXPECT_EQ(found[0].text, "### softmax_name (s/d.md:1)\ntext on softmax\n");
+  EXPECT_EQ(found[0].license, "MIT");
   EXPECT_TRUE(passages->Find("", 5)->empty());
+  EXPECT_EQ(passages->Find("barrier", 5)->size(), 4u);
+  EXPECT_EQ(passages->Find("barrier", 5, [](SnippetKind kind) { return kind == SnippetKind::kSection; })->size(), 1u);
+}
+
+TEST_F(RetrieveTest, PassagesOfAnotherLicenceAreOthers) {
+  const std::string before = (*Passages::Read(Path("in")))->fingerprint();
+  SnippetShard shard = *ReadSnippets(Path("in") / TextShardName(1));
+  EXPECT_EQ((*Passages::Read(Path("in")))->fingerprint(), before);
+  shard.snippets[0].license = "Apache-2.0";
+  ASSERT_TRUE(WriteSnippets(shard, Path("in") / TextShardName(1)).ok());
+  EXPECT_NE((*Passages::Read(Path("in")))->fingerprint(), before);
 }
 
 TEST_F(RetrieveTest, AKilledRunLeavesNoTemporaryFile) {
