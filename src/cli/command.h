@@ -48,7 +48,8 @@ struct WritingCommand {
   std::optional<int64_t> budget_tokens;
   std::optional<double> budget_dollars;
   std::optional<TokenPrice> price;
-  std::filesystem::path cassette;  // empty: none
+  std::filesystem::path documents;  // snippets that questions quote; empty: none
+  std::filesystem::path cassette;   // empty: none
 };
 inline constexpr std::string_view kLlmProposer = "llm";
 

@@ -7,7 +7,7 @@ namespace {
 
 constexpr const char* kOptions[] = {"--endpoint",      "--model",         "--islands",        "--repairs",
                                     "--answer-tokens", "--budget-tokens", "--budget-dollars", "--price",
-                                    "--temperature",   "--cassette"};
+                                    "--temperature",   "--documents",     "--cassette"};
 // Those of optimize that say nothing to a model that writes.
 constexpr const char* kOfPlans[] = {"--weights",   "--experience", "--hold-out", "--winners",
                                     "--objective", "--brief",      "--promote",  "--catalogue",
@@ -29,6 +29,8 @@ void AddWriting(Verb* verb, WritingCommand* writing) {
   Value(verb, "--budget-dollars", "X", "of --price, a layout", &writing->budget_dollars, ReadDollars);
   Value(verb, "--price", "IN,OUT", "dollars for a million tokens of questions and of answers", &writing->price,
         ReadTokenPrice);
+  Value(verb, "--documents", "DIR", "snippets of corpus clean that questions quote passages of", &writing->documents,
+        ReadPath);
   Value(verb, "--cassette", "FILE", "a log of exchanges answers: no endpoint, compiler or GPU", &writing->cassette,
         ReadPath);
 }

@@ -20,7 +20,17 @@
 namespace gemmsmith {
 namespace {
 
-WritingRequest RequestFor(const OptimizeCommand& command, Layout layout) {
+// Null without --documents.
+Result<std::unique_ptr<Passages>> ReadDocuments(const std::filesystem::path& folder) {
+  if (folder.empty()) return std::unique_ptr<Passages>();
+  Result<std::unique_ptr<Passages>> passages = Passages::Read(folder);
+  if (passages.ok() && (*passages)->size() > 0) return passages;
+  const Status why = passages.ok() ? NotFound(folder.string() + " has no snippets") : passages.status();
+  return Status(why.code(),
+                fmt::format("--documents: {}; name a folder that gemmsmith corpus clean wrote", why.message()));
+}
+
+WritingRequest RequestFor(const OptimizeCommand& command, Layout layout, const Passages* documents) {
   const WritingCommand& writing = command.writing;
   const GemmKind kind{.layout = layout, .type = command.type, .accumulation = command.accumulation};
   WritingRequest request{.options = {.gemm = {.shape = *command.target.shape, .kind = kind},
@@ -38,7 +48,8 @@ WritingRequest RequestFor(const OptimizeCommand& command, Layout layout) {
                          .endpoint = EndpointOr(writing.endpoint),
                          .key = EndpointKey(),
                          .name = command.name,
-                         .cassette = writing.cassette};
+                         .cassette = writing.cassette,
+                         .documents = documents};
   request.judge.machine = {.device = command.device, .archive = command.archive, .campaign = "llm"};
   return request;
 }
@@ -113,6 +124,7 @@ std::string TextOf(const WritingRun& run, const std::vector<std::string>& files,
 
 Result<int> RunWriting(const OptimizeCommand& command) {
   WatchForInterrupts();
+  ASSIGN_OR_RETURN(const std::unique_ptr<Passages> documents, ReadDocuments(command.writing.documents));
   const std::unique_ptr<StopRule> stop = StopOnInterruptOrAfter(command.limit_seconds);
   const Terminal terminal = DescribeTerminal(STDOUT_FILENO);
   bool any_passed = false;
@@ -120,7 +132,7 @@ Result<int> RunWriting(const OptimizeCommand& command) {
   for (const Layout layout : command.layouts) {
     std::optional<Progress> progress;
     const Result<WritingRun> run = WriteKernels(
-        RequestFor(command, layout), *stop, InterruptArrived,
+        RequestFor(command, layout, documents.get()), *stop, InterruptArrived,
         [&](const WritingRun& begun) {
           SayWhatBegins(begun);
           progress.emplace(Print(begun.options.gemm.shape), begun.options.answers);

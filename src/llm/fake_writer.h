@@ -38,6 +38,7 @@ class FakeModel : public ChatModel {
 // "takes N": measured in N ns. "untimed", "fails" (the machine's), else refused by the compiler.
 class FakeSourceJudge : public SourceJudge {
  public:
+  explicit FakeSourceJudge(std::string compiler_log = "error: a semicolon") : compiler_log_(std::move(compiler_log)) {}
   Result<std::vector<nlohmann::ordered_json>> Judge(const std::vector<JudgeRequest>& requests) override {
     std::vector<nlohmann::ordered_json> verdicts;
     for (const JudgeRequest& request : requests) {
@@ -51,7 +52,7 @@ class FakeSourceJudge : public SourceJudge {
   const std::vector<Protocol>& protocols() const { return protocols_; }
 
  private:
-  static nlohmann::ordered_json VerdictOn(const std::string& source) {
+  nlohmann::ordered_json VerdictOn(const std::string& source) const {
     if (source.find("fails") != source.npos) return {{"state", "failed"}, {"words", "no disk"}};
     if (source.find("untimed") != source.npos) return {{"state", "untimed"}, {"words", "no GPU"}};
     const std::vector<std::string_view> words = SplitWords(source);
@@ -66,11 +67,12 @@ class FakeSourceJudge : public SourceJudge {
       verdict["speed_ups"]["over_autotuning"] = 1000 / ns;
       verdict["timings"].push_back({{"contender", "ours"}, {"clock", "device_cold"}, {"median_ns", ns}});
     } else {
-      verdict["compiler_log"] = "error: a semicolon";
+      verdict["compiler_log"] = compiler_log_;
     }
     return verdict;
   }
 
+  const std::string compiler_log_;
   std::vector<std::string> judged_;
   std::vector<Protocol> protocols_;
 };

@@ -14,7 +14,7 @@ using Json = nlohmann::ordered_json;
 
 namespace {
 
-constexpr const char *kAsk = "ask", *kJudge = "judge";
+constexpr const char *kAsk = "ask", *kJudge = "judge", *kQuote = "quote";
 
 Status NotOnCassette(const char* what) {
   return NotFound(
@@ -31,6 +31,19 @@ Result<ChatAnswer> LoggedModel::Ask(const ChatRequest& request) {
   ASSIGN_OR_RETURN(const ChatAnswer answer, model_->Ask(request));
   RETURN_IF_ERROR(log_.Append(kAsk, key, json, JsonOf(answer)));
   return answer;
+}
+
+Result<std::string> LoggedDocumentation::QuoteFor(const DocumentQuery& query) {
+  const Json json = {{"words", query.words}, {"names", query.names}};
+  const std::string key = HashBytes(PrintLine(json)).Hex();
+  if (const std::optional<Json> known = log_.Find(kQuote, key)) {
+    if (!known->is_string()) return DataLoss("the log has documentation that is no text");
+    return known->get<std::string>();
+  }
+  if (documentation_ == nullptr || log_.is_read_only()) return NotOnCassette("a search for documentation");
+  ASSIGN_OR_RETURN(std::string quote, documentation_->QuoteFor(query));
+  RETURN_IF_ERROR(log_.Append(kQuote, key, json, quote));
+  return quote;
 }
 
 Result<std::vector<Json>> LoggedJudge::Judge(const std::vector<JudgeRequest>& requests) {

@@ -1,7 +1,8 @@
-// A model and a judge whose exchanges are logged, and answered from the log where they are there.
+// A model, a judge and documentation whose exchanges are logged, and answered from the log where they are there.
 #pragma once
 
 #include "llm/chat.h"
+#include "llm/documentation.h"
 #include "llm/exchange_log.h"
 #include "llm/source_judge.h"
 
@@ -26,6 +27,17 @@ class LoggedJudge : public SourceJudge {
 
  private:
   SourceJudge* const judge_;
+  ExchangeLog& log_;
+};
+
+// The same of documentation.
+class LoggedDocumentation : public Documentation {
+ public:
+  LoggedDocumentation(Documentation* documentation, ExchangeLog& log) : documentation_(documentation), log_(log) {}
+  Result<std::string> QuoteFor(const DocumentQuery& query) override;
+
+ private:
+  Documentation* const documentation_;
   ExchangeLog& log_;
 };
 

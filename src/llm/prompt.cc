@@ -39,10 +39,11 @@ std::string ExemplarText(size_t number, const Member& member) {
 
 }  // namespace
 
-std::vector<ChatMessage> OpeningMessages(const std::string& task, std::span<const Member* const> exemplars) {
+std::vector<ChatMessage> OpeningMessages(const std::string& task, const std::string& documents,
+                                         std::span<const Member* const> exemplars) {
   std::string text = task;
   if (!text.ends_with('\n')) text += '\n';
-  text += '\n';
+  text += '\n' + documents;
   for (size_t i = 0; i < exemplars.size(); ++i) text += ExemplarText(i + 1, *exemplars[i]);
   return {{"system", kSystem}, {"user", text + kForm}};
 }
@@ -52,10 +53,11 @@ std::string TextAfterUnreadable(const std::string& why, bool is_cut) {
                      is_cut ? " It was cut off at the most tokens: write less." : "");
 }
 
-std::string TextAfterRefusal(const SourceVerdict& verdict) {
+std::string TextAfterRefusal(const SourceVerdict& verdict, const std::string& documents) {
   std::string text = fmt::format("The judge says: {}\n", verdict.words);
   if (!verdict.compiler_log.empty())
     text += fmt::format("\nThe compiler says:\n\n```\n{}\n```\n", verdict.compiler_log.substr(0, kMostOfLog));
+  if (!documents.empty()) text += "\n" + documents;
   return text +
          "\nMend it. Answer in the same three parts, with a whole file or with edits of kernel 1, which is now the "
          "source that you wrote.";

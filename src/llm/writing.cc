@@ -33,11 +33,12 @@ struct Conversation {
 
 class Writing {
  public:
-  Writing(const WritingOptions& options, ChatModel& model, SourceJudge& judge, StopRule& stop,
-          const std::function<void(const WritingEvent&)>& on_event)
+  Writing(const WritingOptions& options, ChatModel& model, SourceJudge& judge, Documentation* documentation,
+          StopRule& stop, const std::function<void(const WritingEvent&)>& on_event)
       : options_(options),
         model_(model),
         judge_(judge),
+        documentation_(documentation),
         stop_(stop),
         on_event_(on_event),
         islands_(size_t(options.islands)) {}
@@ -67,7 +68,15 @@ class Writing {
     if (!verdict.has_passed)
       return Unavailable(fmt::format("the example source does not pass on this machine: {}", verdict.words));
     for (Population& island : islands_) island.Add({options_.example, verdict});
+    ASSIGN_OR_RETURN(documents_, QuoteFor(options_.query));
+    if (documentation_ != nullptr && documents_.empty())
+      return NotFound("--documents: no section and no kernel has a word of the problem: name another folder");
     return OkStatus();
+  }
+
+  Result<std::string> QuoteFor(const DocumentQuery& query) {
+    if (documentation_ == nullptr || query.words.empty()) return std::string();
+    return documentation_->QuoteFor(query);
   }
 
   std::vector<Conversation> OpenRound(int round) const {
@@ -77,7 +86,7 @@ class Writing {
       const std::vector<const Member*> exemplars = islands_[island].DrawExemplars(random);
       Conversation& conversation = conversations.emplace_back();
       conversation.island = island;
-      conversation.messages = OpeningMessages(options_.task, exemplars);
+      conversation.messages = OpeningMessages(options_.task, documents_, exemplars);
       for (const Member* exemplar : exemplars) conversation.shown.push_back(exemplar->source);
     }
     return conversations;
@@ -98,7 +107,7 @@ class Writing {
     for (Conversation& conversation : conversations) {
       if (conversation.source.empty()) continue;
       ASSIGN_OR_RETURN(SourceVerdict verdict, ReadSourceVerdict(verdicts.at(next++)));
-      TakeVerdict(std::move(verdict), conversation);
+      RETURN_IF_ERROR(TakeVerdict(std::move(verdict), conversation));
     }
     std::erase_if(conversations, [](const Conversation& conversation) { return conversation.is_over; });
     on_event_({counts_, Fastest()});
@@ -144,14 +153,21 @@ class Writing {
     GoOn(TextAfterUnreadable(written.status().message(), answer.is_cut), conversation);
   }
 
-  void TakeVerdict(SourceVerdict verdict, Conversation& conversation) {
+  Status TakeVerdict(SourceVerdict verdict, Conversation& conversation) {
     ++counts_.outcomes[verdict.outcome];
     if (verdict.has_passed) {
       conversation.is_over = true;
-      return islands_[conversation.island].Add({std::move(conversation.source), std::move(verdict)});
+      islands_[conversation.island].Add({std::move(conversation.source), std::move(verdict)});
+      return OkStatus();
     }
     conversation.shown = {conversation.source};
-    GoOn(TextAfterRefusal(verdict), conversation);
+    ASSIGN_OR_RETURN(std::string documents, QuoteFor(QueryOnRefusal(verdict)));
+    const bool is_known = std::ranges::any_of(conversation.messages, [&](const ChatMessage& message) {
+      return message.content.find(documents) != std::string::npos;
+    });
+    if (is_known) documents.clear();
+    GoOn(TextAfterRefusal(verdict, documents), conversation);
+    return OkStatus();
   }
 
   void GoOn(std::string text, Conversation& conversation) const {
@@ -221,19 +237,22 @@ class Writing {
   const WritingOptions& options_;
   ChatModel& model_;
   SourceJudge& judge_;
+  Documentation* const documentation_;  // null: none
   StopRule& stop_;
   const std::function<void(const WritingEvent&)>& on_event_;
   const std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
   std::vector<Population> islands_;
+  std::string documents_;  // on the problem
   WritingCounts counts_;
   std::string stop_reason_;
 };
 
 }  // namespace
 
-Result<WritingResult> WriteKernels(const WritingOptions& options, ChatModel& model, SourceJudge& judge, StopRule& stop,
+Result<WritingResult> WriteKernels(const WritingOptions& options, ChatModel& model, SourceJudge& judge,
+                                   Documentation* documentation, StopRule& stop,
                                    const std::function<void(const WritingEvent&)>& on_event) {
-  return Writing(options, model, judge, stop, on_event).Run();
+  return Writing(options, model, judge, documentation, stop, on_event).Run();
 }
 
 }  // namespace gemmsmith

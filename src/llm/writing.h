@@ -10,6 +10,7 @@
 
 #include "base/stop_rule.h"
 #include "llm/chat.h"
+#include "llm/documentation.h"
 #include "llm/population.h"
 #include "llm/source_judge.h"
 #include "llm/token_price.h"
@@ -20,6 +21,7 @@ struct WritingOptions {
   Gemm gemm;
   std::string task;     // the text of the problem (agents/task_text.h)
   std::string example;  // a right source, which every island begins with
+  DocumentQuery query;  // on the problem
   std::string model;
   int islands = 4;
   int repairs = 2;  // further answers to verdicts on a source
@@ -54,8 +56,9 @@ struct WritingResult {
 };
 
 // `stop` bounds the run beside the budgets. After a failure of the model or the judge its Status is the answer; what
-// was exchanged until then is in their logs.
-Result<WritingResult> WriteKernels(const WritingOptions& options, ChatModel& model, SourceJudge& judge, StopRule& stop,
+// was exchanged until then is in their logs. Without documentation (null) questions quote none.
+Result<WritingResult> WriteKernels(const WritingOptions& options, ChatModel& model, SourceJudge& judge,
+                                   Documentation* documentation, StopRule& stop,
                                    const std::function<void(const WritingEvent&)>& on_event);
 
 }  // namespace gemmsmith

@@ -19,16 +19,19 @@ using Json = nlohmann::ordered_json;
 constexpr const char *kRun = "run", *kTerms = "terms", *kBudgets = "budgets";
 
 // What the answers of a run depend on.
-Json TermsOf(const WritingOptions& options, const Device& device, const std::string& why_not_timed) {
-  return {{"problem", Print(options.gemm)},
-          {"device", device.key},
-          {"why_not_timed", why_not_timed},
-          {"model", options.model},
-          {"islands", options.islands},
-          {"repairs", options.repairs},
-          {"temperature", options.temperature},
-          {"answer_tokens", options.answer_tokens},
-          {"seed", options.seed}};
+Json TermsOf(const WritingRun& run) {
+  const WritingOptions& options = run.options;
+  Json terms = {{"problem", Print(options.gemm)},
+                {"device", run.device.key},
+                {"why_not_timed", run.why_not_timed},
+                {"model", options.model},
+                {"islands", options.islands},
+                {"repairs", options.repairs},
+                {"temperature", options.temperature},
+                {"answer_tokens", options.answer_tokens},
+                {"seed", options.seed}};
+  if (!run.documents.empty()) terms["documents"] = run.documents;
+  return terms;
 }
 
 // Where it ends.
@@ -40,8 +43,18 @@ Json BudgetsOf(const WritingOptions& options) {
           {"price", {options.price.prompt, options.price.answer}}};
 }
 
+Status ReadDocuments(const Json& terms, WritingRun& run) {
+  const std::string documents = terms.contains("documents") ? terms["documents"].get<std::string>() : "";
+  if (!run.documents.empty() && run.documents != documents)
+    return InvalidArgument(
+        fmt::format("the cassette quotes {} documents: leave out --documents", documents.empty() ? "no" : "other"));
+  run.documents = documents;
+  return OkStatus();
+}
+
 Status ReadTerms(const Json& terms, const Json& budgets, WritingRun& run) try {
   WritingOptions& options = run.options;
+  RETURN_IF_ERROR(ReadDocuments(terms, run));
   if (const std::string problem = terms.at("problem").get<std::string>(); problem != Print(options.gemm))
     return InvalidArgument(fmt::format("the cassette is of another problem: {}", problem));
   const std::string key = terms.at("device").get<std::string>();
@@ -67,10 +80,11 @@ Status ReadTerms(const Json& terms, const Json& budgets, WritingRun& run) try {
 void FillTexts(WritingRun& run) {
   run.options.task = TaskText(run.options.gemm, run.device);
   run.options.example = ExampleSource(run.options.gemm.kind);
+  run.options.query = QueryOnProblem(run.options.gemm, run.device);
 }
 
 Result<std::unique_ptr<ExchangeLog>> OpenLog(const std::string& name, WritingRun& run) {
-  const Json terms = TermsOf(run.options, run.device, run.why_not_timed);
+  const Json terms = TermsOf(run);
   const std::string file = name.empty() ? "llm-" + HashBytes(PrintLine(terms)).Hex().substr(0, 16) : name;
   run.exchanges = HomeFolder() / "exchanges" / (file + ".jsonl");
   ASSIGN_OR_RETURN(std::unique_ptr<ExchangeLog> log, ExchangeLog::Open(run.exchanges, false));
@@ -88,7 +102,11 @@ Result<std::unique_ptr<ExchangeLog>> OpenLog(const std::string& name, WritingRun
 Result<WritingRun> WriteKernels(WritingRequest request, StopRule& stop, const std::function<bool()>& interrupted,
                                 const std::function<void(const WritingRun&)>& on_begin,
                                 const std::function<void(const WritingEvent&)>& on_event) {
-  WritingRun run{.options = request.options, .exchanges = request.cassette};
+  WritingRun run{.options = request.options,
+                 .documents = request.documents == nullptr ? "" : request.documents->fingerprint(),
+                 .exchanges = request.cassette};
+  std::optional<QuotedPassages> passages;
+  if (request.documents != nullptr) passages.emplace(*request.documents);
   JudgeRoom room;
   std::unique_ptr<ExchangeLog> log;
   std::unique_ptr<ChatEndpoint> endpoint;
@@ -115,7 +133,9 @@ Result<WritingRun> WriteKernels(WritingRequest request, StopRule& stop, const st
   on_begin(run);
   LoggedModel model(endpoint.get(), *log);
   LoggedJudge judge(queue.get(), *log);
-  ASSIGN_OR_RETURN(run.result, WriteKernels(run.options, model, judge, stop, on_event));
+  LoggedDocumentation quotes(passages ? &*passages : nullptr, *log);
+  Documentation* const documentation = run.documents.empty() ? nullptr : &quotes;
+  ASSIGN_OR_RETURN(run.result, WriteKernels(run.options, model, judge, documentation, stop, on_event));
   return run;
 }
 

@@ -23,10 +23,25 @@ WritingOptions SomeOptions(int answers) {
           .answers = answers};
 }
 
-Result<WritingResult> Write(const WritingOptions& options, ChatModel& model, SourceJudge& judge) {
+Result<WritingResult> Write(const WritingOptions& options, ChatModel& model, SourceJudge& judge,
+                            Documentation* documentation = nullptr) {
   const std::unique_ptr<StopRule> stop = StopOnAny({});
-  return WriteKernels(options, model, judge, *stop, [](const WritingEvent&) {});
+  return WriteKernels(options, model, judge, documentation, *stop, [](const WritingEvent&) {});
 }
+
+// Finds the same for every query, and remembers them.
+class FakeDocumentation : public Documentation {
+ public:
+  Result<std::string> QuoteFor(const DocumentQuery& query) override {
+    queries_.push_back(query.words);
+    if (query.words == "nowhere") return std::string();
+    return "# Documentation\n\n> on " + query.words + "\n\n";
+  }
+  const std::vector<std::string>& queries() const { return queries_; }
+
+ private:
+  std::vector<std::string> queries_;
+};
 
 ChatAnswer Says(std::string text) { return {.text = std::move(text), .prompt_tokens = 1000, .answer_tokens = 100}; }
 
@@ -81,6 +96,46 @@ TEST(Writing, ARefusedSourceIsMendedForABoundedNumberOfAnswers) {
   const ChatRequest& repair = model.requests()[2];
   EXPECT_NE(repair.messages.back().content.find("error: a semicolon"), std::string::npos);
   EXPECT_EQ(repair.messages[2].role, "assistant");
+}
+
+TEST(Writing, DocumentationStandsBetweenTheTaskAndTheKernels) {
+  FakeModel with_model = FasterAndFaster(), model = FasterAndFaster();
+  FakeSourceJudge judge;
+  FakeDocumentation documentation;
+  WritingOptions options = SomeOptions(2);
+  options.query.words = "gemm";
+  ASSERT_TRUE(Write(options, with_model, judge, &documentation).ok());
+  ASSERT_TRUE(Write(options, model, judge).ok());
+  const std::string& without = model.requests()[0].messages.back().content;
+  std::string with = with_model.requests()[0].messages.back().content;
+  EXPECT_TRUE(with.starts_with("# Problem\n\n# Documentation\n\n> on gemm\n\n# Kernel 1")) << with;
+  EXPECT_TRUE(without.starts_with("# Problem\n\n# Kernel 1\n\nIt takes")) << without;
+  EXPECT_EQ(with.erase(11, with.find("# Kernel") - 11), without) << "nothing else differs";
+}
+
+TEST(Writing, DocumentationThatSaysNothingOnTheProblemEndsTheRun) {
+  FakeModel model = FasterAndFaster();
+  FakeSourceJudge judge;
+  FakeDocumentation documentation;
+  WritingOptions options = SomeOptions(2);
+  options.query.words = "nowhere";
+  EXPECT_EQ(Write(options, model, judge, &documentation).status().code(), StatusCode::kNotFound);
+  EXPECT_TRUE(model.requests().empty());
+}
+
+TEST(Writing, ARepairQuotesDocumentationOnTheCompilersNamesOnce) {
+  FakeModel model([](const ChatRequest&) { return Says(AnswerThat("names a stranger")); });
+  FakeSourceJudge judge("error: identifier \"stranger\" is undefined");
+  FakeDocumentation documentation;
+  WritingOptions options = SomeOptions(3);
+  options.islands = 1, options.repairs = 2, options.query.words = "gemm";
+  ASSERT_TRUE(Write(options, model, judge, &documentation).ok());
+  EXPECT_EQ(documentation.queries()[1], "stranger");
+  ASSERT_EQ(model.requests().size(), 3u);
+  const std::vector<ChatMessage>& messages = model.requests()[2].messages;
+  EXPECT_NE(messages[3].content.find("\n# Documentation\n\n> on stranger\n\n\nMend it."), std::string::npos)
+      << messages[3].content;
+  EXPECT_EQ(messages[5].content.find("> on stranger"), std::string::npos) << "it was said before";
 }
 
 TEST(Writing, EditsInARepairAreOfTheSourceThatWasRefused) {

@@ -166,6 +166,17 @@ TEST_F(CorpusDataTest, InstructionsNeedAnEndpointOrACassette) {
                  "x.jsonl");
 }
 
+TEST_F(CorpusDataTest, QuestionsToAModelNeedSnippetsToQuote) {
+  const auto write = [&](const std::string& documents) {
+    return home.Run({"optimize", "64x64x64", "--proposer", "llm", "--documents", documents});
+  };
+  ExpectOneError(write(home.Path("none")), 3, "none: No such file or directory; name a folder that gemmsmith corpus");
+  ExpectOneError(write(tree), 3, "tree has no shards of texts (*.jsonl); name a folder that gemmsmith corpus clean");
+  const std::string header = R"({"gemmsmith_texts": 1, "origin": "a test", "texts": 0})";
+  ExpectOneError(write(home.File("empty.jsonl", header + "\n")), 3, "empty.jsonl has no snippets; name a folder");
+  ExpectOneError(write(home.File("half.jsonl", header.substr(0, 30))), 1, "half.jsonl:1: ");
+}
+
 TEST_F(CorpusDataTest, HostileInputIsOneLine) {
   ExpectOneError(Collect(home.Path("none")), 3, "none: no such tree, archive or page");
   ExpectOneError(Collect(home.File("notes.txt", "x")), 2, "notes.txt: no tree, archive");

@@ -51,6 +51,7 @@ INSTANTIATE_TEST_SUITE_P(
         WrongWords{{"records", "compare", "x.csv", "--type", "bf16", "--accumulate", "f16"}, "goes with --type f16"},
         WrongWords{{"optimize", "8x8x8", "--proposer", "evolve"},
                    "there are random, ranked, local, evolution, bayes, nvmmh, policy and llm"},
+        WrongWords{{"optimize", "8x8x8", "--documents", "x"}, "--documents is for --proposer llm"},
         WrongWords{{"optimize", "8x8x8", "--proposer", "local", "--hold-out", "512"},
                    "there is none: --experience FILE"},
         WrongWords{{"optimize", "8x8x8", "--proposer", "local", "--weights", "x"},
