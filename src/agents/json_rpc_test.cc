@@ -79,6 +79,17 @@ TEST(JsonRpc, DeepNestingIsNoTrouble) {
   EXPECT_EQ(Answered(call + "\"" + opened + "\"}}")["result"]["a"], opened) << "brackets in a text are no depth";
 }
 
+TEST(JsonRpc, AnObjectOfManyMembersIsRefusedBeforeItIsBuilt) {
+  const auto params_of = [](int members) {
+    std::string text;
+    for (int i = 0; i < members; ++i) text += fmt::format("{}\"a{}\":{{\"b\":\":\"}}", i == 0 ? "" : ",", i);
+    return R"({"jsonrpc":"2.0","id":1,"method":"echo","params":{)" + text + "}}";
+  };
+  EXPECT_EQ(Answered(params_of(512))["result"].size(), 512u) << "colons in texts and in other objects do not count";
+  EXPECT_EQ(CodeOf(Answered(params_of(513))), kRpcParseError);
+  EXPECT_EQ(CodeOf(Answered(params_of(200'000))), kRpcParseError) << "a service that builds it is busy for a minute";
+}
+
 TEST(JsonRpc, AMessageCutAnywhereIsAParseError) {
   const std::string whole = R"({"jsonrpc":"2.0","id":1,"method":"echo","params":{"text":"a\u00e9b"}})";
   for (size_t i = 0; i < whole.size(); ++i) EXPECT_EQ(CodeOf(Answered(whole.substr(0, i))), kRpcParseError) << i;
