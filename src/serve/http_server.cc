@@ -147,7 +147,7 @@ class Connection {
   ~Connection() { close(fd_); }
 
   pollfd Wish() const {
-    if (stage_ == Stage::kWaiting) return {fd_, 0, 0};  // a hang-up is told without being asked for
+    if (stage_ == Stage::kWaiting) return {fd_, POLLRDHUP, 0};
     if (stage_ == Stage::kStreaming) return {fd_, StreamWish(), 0};
     return {fd_, short(stage_ == Stage::kWriting ? POLLOUT : POLLIN), 0};
   }
@@ -255,8 +255,9 @@ class Connection {
     Send(answer, request.IsHead());
   }
 
+  // Who closed one direction is taken as gone, as other servers take it: a close of both looks the same from here.
   void AskAgain(short events) {
-    if ((events & (POLLHUP | POLLERR)) != 0) stage_ = Stage::kDone;
+    if ((events & (POLLHUP | POLLERR | POLLRDHUP)) != 0) stage_ = Stage::kDone;
     if (stage_ == Stage::kDone) return;
     if (const std::optional<HttpAnswer> answer = pending_()) Send(*answer, is_head_);
   }

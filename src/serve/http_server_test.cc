@@ -5,6 +5,7 @@
 
 #include <atomic>
 #include <thread>
+#include <vector>
 
 #include "serve/loopback_client.h"
 
@@ -33,7 +34,11 @@ class Echo : public HttpStream {
   bool is_over_ = false;
 };
 
+// One of a bounded number of places, which an answer holds while it is waited for.
+const auto kPlace = std::make_shared<const int>(0);
+
 HttpReply Handle(const HttpRequest& request) {
+  if (request.path == "/place") return [place = kPlace]() -> std::optional<HttpAnswer> { return std::nullopt; };
   if (request.path == "/echo") return PlainAnswer(200, request.query + request.body);
   if (request.path == "/later")
     return [asked = 0]() mutable -> std::optional<HttpAnswer> {
@@ -210,6 +215,23 @@ TEST_F(HttpServerTest, AnAnswerThatIsWaitedForHoldsNobodyUp) {
   EXPECT_TRUE(later.starts_with("HTTP/1.1 429 Too Many Requests\r\n")) << later;
   EXPECT_NE(later.find("Retry-After: 5\r\n"), std::string::npos);
   EXPECT_TRUE(Ask("GET /tagged").starts_with("HTTP/1.1 200 "));
+}
+
+TEST_F(HttpServerTest, AClientThatLeavesWhileItWaitsGivesItsPlaceBack) {
+  Start({});
+  const auto waits_for_places = [](long taken) {
+    for (int i = 0; i < 5000 && kPlace.use_count() != 1 + taken; ++i) std::this_thread::sleep_for(milliseconds(1));
+    return kPlace.use_count() == 1 + taken;
+  };
+  {
+    std::vector<LoopbackClient> clients;
+    for (int i = 0; i < 3; ++i) {
+      clients.push_back(Client());
+      clients.back().Send(fmt::format("GET /place HTTP/1.1\r\nHost: localhost:{}\r\n\r\n", server_->port()));
+    }
+    EXPECT_TRUE(waits_for_places(3));
+  }
+  EXPECT_TRUE(waits_for_places(0)) << kPlace.use_count();
 }
 
 TEST_F(HttpServerTest, AnUpgradedConnectionIsAStreamOfBothSides) {
