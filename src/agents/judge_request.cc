@@ -17,7 +17,7 @@ using Json = nlohmann::ordered_json;
 
 constexpr std::array<std::string_view, 6> kMembers = {"problem", "source", "plan", "name", "protocol", "counters"};
 constexpr double kMaxProblemBytes = 8e9;
-constexpr size_t kMaxNameBytes = 100;
+constexpr size_t kMaxNameBytes = 100, kMaxProblemText = 256;
 
 Result<std::string> TextMember(const Json& json, const char* name) {
   const auto found = json.find(name);
@@ -30,8 +30,8 @@ Status CheckMembers(const Json& json) {
   if (!json.is_object()) return InvalidArgument("a request is an object with 'problem' and 'source' or 'plan'");
   for (const auto& [name, value] : json.items())
     if (std::find(kMembers.begin(), kMembers.end(), name) == kMembers.end())
-      return InvalidArgument(fmt::format("'{}' is no member of a request, which has {}", WithoutControls(name),
-                                         fmt::join(kMembers, ", ")));
+      return InvalidArgument(fmt::format("'{}' is no member of a request, which has {}",
+                                         WithoutControls(name.substr(0, kMaxNameBytes)), fmt::join(kMembers, ", ")));
   return OkStatus();
 }
 
@@ -68,6 +68,8 @@ Result<Protocol> ProtocolIn(const Json& json) {
 }  // namespace
 
 Result<Gemm> ParseProblem(std::string_view text) {
+  if (text.size() > kMaxProblemText)
+    return InvalidArgument(fmt::format("a text of more than {} bytes is no problem", kMaxProblemText));
   Gemm gemm;
   if (const Result<Shape> shape = ParseShape(text); shape.ok()) {
     gemm.shape = *shape;

@@ -64,6 +64,19 @@ TEST(JudgeRequest, WrongMembersAreNamed) {
   ExpectRefused({{"problem", "gemm 64x64x64 tn f16 f32 lda=128"}, {"source", ""}}, "packed");
 }
 
+TEST(JudgeRequest, RefusalsOfLongTextsAreShort) {
+  const std::string large(1 << 20, 'a');
+  for (const Json& json :
+       {Json{{"problem", large}, {"plan", kPlan}}, Json{{"problem", "64x64x64 " + large}, {"plan", kPlan}},
+        Json{{"problem", "64x64x64"}, {"plan", large}},
+        Json{{"problem", "64x64x64"}, {"plan", "direct " + large + "=1"}},
+        Json{{"problem", "64x64x64"}, {"plan", kPlan}, {large, 1}}}) {
+    const Status status = ParseJudgeRequest(json).status();
+    EXPECT_EQ(status.code(), StatusCode::kInvalidArgument);
+    EXPECT_LT(status.message().size(), 300u);
+  }
+}
+
 TEST(JudgeRequest, TheIdIsOfTheContentAlone) {
   const JudgeRequest request = *ParseJudgeRequest(SourceRequest());
   const std::string id = IdOf(request, "judge");

@@ -99,6 +99,8 @@ std::string PrintShort(const Plan& plan) {
 }
 
 Result<Plan> ParsePlan(std::string_view text) {
+  constexpr size_t kMostBytes = 4096;  // for the search for a word's nearest, and for messages that quote it
+  if (text.size() > kMostBytes) return InvalidArgument("a plan starts with its family and has at most 4,096 bytes");
   const std::vector<std::string_view> words = SplitWords(text);
   if (words.empty()) return InvalidArgument("an empty text is not a plan");
   ASSIGN_OR_RETURN(const Family* family, FindFamily(words[0]));
