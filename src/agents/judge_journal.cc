@@ -113,9 +113,10 @@ Result<std::optional<JudgeAnswer>> JudgeJournal::Find(std::string_view id) const
   ASSIGN_OR_RETURN(const bool is_known, find.Bind(id).Step());
   if (!is_known) return std::optional<JudgeAnswer>();
   const std::optional<JudgeState> state = ParseJudgeState(find.Text(0));
-  if (!state) return DataLoss(fmt::format("the journal's request {} is damaged", id));
-  return std::optional(
-      JudgeAnswer{*state, *state == JudgeState::kPending ? PrintLine(PendingJson(id)) : std::string(find.Text(1))});
+  std::string answer = state == JudgeState::kPending ? PrintLine(PendingJson(id)) : std::string(find.Text(1));
+  if (!state || !Json::parse(answer, nullptr, false).is_object())
+    return DataLoss(fmt::format("the journal's request {} is damaged: choose another --journal", id));
+  return std::optional(JudgeAnswer{*state, std::move(answer)});
 }
 
 Result<std::vector<JudgeJob>> JudgeJournal::Pending() const {

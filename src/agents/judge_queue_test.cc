@@ -155,6 +155,20 @@ TEST(JudgeJournal, TheFirstAnswerStays) {
   EXPECT_TRUE(journal->Pending()->empty());
 }
 
+TEST(JudgeJournal, ADamagedAnswerIsNone) {
+  const TemporaryFolder folder = *TemporaryFolder::Create("gemmsmith-judge-journal-test");
+  const auto journal = *JudgeJournal::Open(folder.path() / "judge.sqlite");
+  const JudgeJob job{"id", SourceNamed("a")};
+  ASSERT_TRUE(journal->Accept({&job, 1}).ok());
+  ASSERT_TRUE(journal->Finish("id", {JudgeState::kJudged, "{}"}).ok());
+  ASSERT_TRUE(journal->Find("id").ok());
+  const auto database = *Database::Open(folder.path() / "judge.sqlite");
+  for (const char* damage : {"answer = '{\"n\":'", "answer = '[]'", "answer = NULL", "state = 'jugded'"}) {
+    ASSERT_TRUE(database->Execute(fmt::format("UPDATE request SET {}", damage)).ok());
+    EXPECT_EQ(journal->Find("id").status().code(), StatusCode::kDataLoss) << damage;
+  }
+}
+
 TEST(JudgeJournal, AnotherFileIsRefused) {
   const TemporaryFolder folder = *TemporaryFolder::Create("gemmsmith-judge-journal-test");
   ASSERT_TRUE(WriteFileAtomic(folder.path() / "text", std::string(10'000, 'x')).ok());
