@@ -29,7 +29,7 @@ void AddWriting(Verb* verb, WritingCommand* writing) {
   Value(verb, "--budget-dollars", "X", "of --price, a layout", &writing->budget_dollars, ReadDollars);
   Value(verb, "--price", "IN,OUT", "dollars for a million tokens of questions and of answers", &writing->price,
         ReadTokenPrice);
-  Value(verb, "--documents", "DIR", "snippets of corpus clean that questions quote passages of", &writing->documents,
+  Value(verb, "--documents", "DIR", "snippets of corpus clean; questions quote passages of them", &writing->documents,
         ReadPath);
   Value(verb, "--cassette", "FILE", "a log of exchanges answers: no endpoint, compiler or GPU", &writing->cassette,
         ReadPath);

@@ -2,6 +2,9 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
+#include "base/random.h"
 #include "base/text.h"
 #include "base/utf8.h"
 
@@ -47,6 +50,27 @@ TEST(Quotation, BytesAreBoundedAtACharacter) {
   }
   EXPECT_EQ(Quoted(text, 18), "> first line\n> \xc2\xb5\n");
   EXPECT_LE(Quoted(std::string(5000, '\n') + "x", 2000).size(), 2000u);
+}
+
+TEST(Quotation, AnyBytesBecomeQuotedText) {
+  const std::string pieces[] = {"<|", "|>",       "[INST]", "```",  "\n",   "\r", "\x1b",
+                                "\0", "\xe2\x80", "\xa8",   "\xff", "</s>", "> ", "a"};
+  Random random(1);
+  for (int i = 0; i < 2000; ++i) {
+    std::string text;
+    for (size_t pieces_left = random.Below(30); pieces_left > 0; --pieces_left)
+      text += pieces[random.Below(std::size(pieces))];
+    const size_t bytes = random.Below(100);
+    const std::string quoted = Quoted(text, bytes);
+    ASSERT_LE(quoted.size(), bytes);
+    ASSERT_TRUE(IsUtf8(quoted));
+    for (const char* mark : {"<|", "[INST]", "</s>", "\xe2\x80\xa8"})
+      ASSERT_EQ(quoted.find(mark), quoted.npos) << quoted;
+    for (const std::string_view line : Split(quoted, '\n')) {
+      ASSERT_TRUE(line.empty() || line.starts_with("> ")) << quoted;
+      ASSERT_TRUE(std::ranges::none_of(line, IsControl)) << quoted;
+    }
+  }
 }
 
 }  // namespace
