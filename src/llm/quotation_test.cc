@@ -53,7 +53,7 @@ TEST(Quotation, BytesAreBoundedAtACharacter) {
 }
 
 TEST(Quotation, AnyBytesBecomeQuotedText) {
-  const std::string pieces[] = {"<|", "|>",       "[INST]", "```",  "\n",   "\r", "\x1b",
+  const std::string pieces[] = {"<|",   "|>",       "[INST]", "```",  "\n",   "\r", "\x1b",
                                 "\x7f", "\xe2\x80", "\xa8",   "\xff", "</s>", "> ", "a"};
   Random random(1);
   for (int i = 0; i < 2000; ++i) {
