@@ -90,9 +90,9 @@ std::optional<long long> ParseInteger(std::string_view text) {
   return value;
 }
 
-std::optional<double> ParseDouble(std::string_view text) {
+std::optional<double> ParseDouble(std::string_view text, std::chars_format format) {
   double value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value, std::chars_format::fixed);
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value, format);
   if (error != std::errc() || end != text.data() + text.size() || !std::isfinite(value)) return std::nullopt;
   return value;
 }

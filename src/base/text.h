@@ -1,6 +1,7 @@
 // Words: splitting, strict numbers, counts, and the nearest right word for a wrong one.
 #pragma once
 
+#include <charconv>
 #include <concepts>
 #include <cstdint>
 #include <optional>
@@ -32,9 +33,9 @@ inline bool IsControl(char c) { return static_cast<unsigned char>(c) < 0x20 || c
 // Makes foreign text safe for a terminal: control characters become question marks.
 std::string WithoutControls(std::string_view text);
 // The whole text must be one finite decimal number in range: an optional minus and digits; no plus, no spaces, no
-// exponent.
+// exponent unless the format is general.
 std::optional<long long> ParseInteger(std::string_view text);
-std::optional<double> ParseDouble(std::string_view text);
+std::optional<double> ParseDouble(std::string_view text, std::chars_format format = std::chars_format::fixed);
 std::string DateText(int64_t unix_ms);                     // "2026-11-21", UTC
 std::string CountText(int64_t count);                      // "12,345"
 std::string Plural(int64_t count, std::string_view word);  // "1 plan", "1,200 plans"

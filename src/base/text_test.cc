@@ -50,6 +50,9 @@ TEST(Text, DoublesAreStrictAndFinite) {
   for (std::string_view wrong : {"", "nan", "inf", "-inf", "1e3", "+1", " 1", "1 ", "1,5", "0x1p3", "."})
     EXPECT_FALSE(ParseDouble(wrong)) << '"' << wrong << '"';
   EXPECT_FALSE(ParseDouble(std::string(400, '9')));
+  EXPECT_EQ(ParseDouble("1e-4", std::chars_format::general), 1e-4);
+  for (std::string_view wrong : {"nan", "1e", "1e999", "e3"})
+    EXPECT_FALSE(ParseDouble(wrong, std::chars_format::general)) << wrong;
 }
 
 TEST(Text, WordsOfOthersDoNotSteerATerminal) {

@@ -245,6 +245,7 @@ struct CorpusTokenizerCommand {
 struct CorpusTrainCommand {
   std::vector<std::filesystem::path> texts;  // shards, or folders of them
   std::filesystem::path tokenizer, output;
+  std::filesystem::path from;  // weights to begin with; empty: new ones
   std::optional<int> steps, batch;
   std::optional<double> learning_rate;
   uint64_t seed = 1;

@@ -21,20 +21,25 @@ TextTrainingOptions OptionsOf(const CorpusTrainCommand& command) {
   return options;
 }
 
+Result<PolicyModel> BeginOf(const CorpusTrainCommand& command, const Tokenizer& tokenizer) {
+  if (!command.from.empty()) return ReadModel(command.from, Fingerprint(tokenizer));
+  return NewTextModel(tokenizer, TextModelConfig(tokenizer), command.seed);
+}
+
 }  // namespace
 
 Result<int> Run(const CorpusTrainCommand& command) {
   WatchForInterrupts();
   const TextTrainingOptions options = OptionsOf(command);
   ASSIGN_OR_RETURN(const Tokenizer tokenizer, ReadTokenizer(command.tokenizer));
-  const ModelConfig config = TextModelConfig(tokenizer);
-  ASSIGN_OR_RETURN(const EncodedTexts texts, EncodedTexts::Read(command.texts, tokenizer, config.positions));
+  ASSIGN_OR_RETURN(const PolicyModel begin, BeginOf(command, tokenizer));
+  ASSIGN_OR_RETURN(const EncodedTexts texts, EncodedTexts::Read(command.texts, tokenizer, begin.config.positions));
   ASSIGN_OR_RETURN(const std::unique_ptr<Trainer> trainer,
-                   OpenTorchTrainer(config, command.device, command.bf16 ? ProductType::kBf16 : ProductType::kF32));
+                   OpenTorchTrainer(begin.config, command.device, command.bf16 ? ProductType::kBf16 : ProductType::kF32));
   WriteNote(fmt::format("training with {} on {}: {}, {} held out, {} too long", trainer->Version(), command.device,
                         Plural(int64_t(texts.train().size()), "text"), texts.held_out().size(), texts.too_long()));
   TrainingBar bar("train", "loss", options.steps);
-  RETURN_IF_ERROR(TrainOnTexts(texts, tokenizer, config, options, *trainer, command.output, bar.Hooks()));
+  RETURN_IF_ERROR(TrainOnTexts(texts, begin, options, *trainer, command.output, bar.Hooks()));
   return bar.Finish(command.output);
 }
 

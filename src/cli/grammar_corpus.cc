@@ -58,6 +58,7 @@ void AddCorpusTrain(Grammar& grammar, Verb* corpus) {
   Verb* verb = grammar.NewVerb(corpus, "train", "train a text model; needs libtorch (tools/torch_trainer)", command);
   AddSources(verb, &command->texts, "shards of texts, or folders of them").Required();
   Value(verb, "--tokenizer", "FILE", "of corpus tokenizer", &command->tokenizer, ReadPath).Required();
+  Value(verb, "--from", "FILE", "weights to begin with, of this tokenizer [new ones]", &command->from, ReadPath);
   Value(verb, "--steps", "N", "[2000]", &command->steps, ReadCount);
   Value(verb, "--batch", "N", "texts a step [64]", &command->batch, ReadCount);
   Value(verb, "--learning-rate", "X", "at its peak [0.001]", &command->learning_rate, ReadLearningRate);

@@ -39,7 +39,7 @@ Result<TrainingStage> ReadTrainingStage(std::string_view text) {
 }
 
 Result<double> ReadLearningRate(std::string_view text) {
-  const std::optional<double> value = ParseDouble(text);
+  const std::optional<double> value = ParseDouble(text, std::chars_format::general);
   if (value && *value > 0 && *value < 1) return *value;
   return InvalidArgument(fmt::format("'{}' is no learning rate: above 0, below 1", text));
 }

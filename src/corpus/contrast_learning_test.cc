@@ -46,7 +46,7 @@ TEST(ContrastLearning, WithTorchTheFasterOfTwoShownKernelsIsCopied) {
   const TrainingHooks hooks{
       .stop = [] { return false; }, .watch = [](int64_t, std::optional<double>) {}, .note = nullptr};
   const Status learned =
-      TrainOnTexts(*EncodedTexts::Read(files, tokenizer, config.positions), tokenizer, config,
+      TrainOnTexts(*EncodedTexts::Read(files, tokenizer, config.positions), NewTextModel(tokenizer, config, 1),
                    {.steps = 120, .batch = 16, .learning_rate = 1.5e-2, .warm_up = 5, .validate_every = 1000},
                    **trainer, folder.path() / "model", hooks);
   ASSERT_TRUE(learned.ok()) << learned.message();

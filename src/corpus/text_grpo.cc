@@ -14,6 +14,7 @@
 #include "corpus/earlier_kernels.h"
 #include "corpus/text_training.h"
 #include "policy/rewards.h"
+#include "policy/train/learning_rate.h"
 
 namespace gemmsmith {
 
@@ -260,7 +261,7 @@ Status LearnToWrite(const std::vector<TextProblem>& problems, const PolicyModel&
     RETURN_IF_ERROR(Timed(seconds.judging, [&] { return JudgeAll(groups, tokenizer, judge); }));
     RETURN_IF_ERROR(earlier.Keep(step, JudgedKernels(groups, tokenizer)));
     StepOptions adam = options.adam;
-    adam.learning_rate = options.learning_rate * std::min(1.0, double(step) / double(std::max(1, options.warm_up)));
+    adam.learning_rate = WarmedUp(options.learning_rate, options.warm_up, options.steps, step);
     ASSIGN_OR_RETURN(const PolicyResult result, Timed(seconds.learning, [&] {
                        return Learn(groups, step, options, adam, trainer, reference_trainer);
                      }));

@@ -70,14 +70,15 @@ std::string FingerprintOfTexts(const std::vector<WeightedTokens>& texts) {
   return HashBytes(hashes).Hex().substr(0, 8);
 }
 
-std::string OptionsOf(const TextTrainingOptions& options, const EncodedTexts& texts, const std::string& tokenizer,
-                      const ModelConfig& config) {
+std::string OptionsOf(const TextTrainingOptions& options, const EncodedTexts& texts, const PolicyModel& begin) {
+  const ModelConfig& config = begin.config;
   return fmt::format(
       "text_model steps={} batch={} learning_rate={} warm_up={} seed={} beta1={} beta2={} decay={} norm={} "
-      "config={}x{}x{}x{}x{} texts={}:{} tokenizer={}",
+      "config={}x{}x{}x{}x{} texts={}:{} tokenizer={} from={}",
       options.steps, options.batch, options.learning_rate, options.warm_up, options.seed, options.adam.beta1,
       options.adam.beta2, options.adam.weight_decay, options.adam.largest_norm, config.positions, config.layers,
-      config.width, config.heads, config.hidden, texts.train().size(), FingerprintOfTexts(texts.train()), tokenizer);
+      config.width, config.heads, config.hidden, texts.train().size(), FingerprintOfTexts(texts.train()),
+      begin.tokenizer, Fingerprint(begin));
 }
 
 }  // namespace
@@ -130,15 +131,18 @@ Result<EncodedTexts> EncodedTexts::Read(std::span<const std::filesystem::path> f
   return texts;
 }
 
-Status TrainOnTexts(const EncodedTexts& texts, const Tokenizer& tokenizer, const ModelConfig& config,
-                    const TextTrainingOptions& options, Trainer& trainer, const std::filesystem::path& folder,
-                    const TrainingHooks& hooks) {
-  PolicyModel begin = NewModel(config, options.seed);
-  begin.tokenizer = Fingerprint(tokenizer);
+PolicyModel NewTextModel(const Tokenizer& tokenizer, const ModelConfig& config, uint64_t seed) {
+  PolicyModel model = NewModel(config, seed);
+  model.tokenizer = Fingerprint(tokenizer);
+  return model;
+}
+
+Status TrainOnTexts(const EncodedTexts& texts, const PolicyModel& begin, const TextTrainingOptions& options,
+                    Trainer& trainer, const std::filesystem::path& folder, const TrainingHooks& hooks) {
   constexpr int64_t kKeepEvery = 50;  // a checkpoint of this model takes longer than a step
   const TrainingRun run = {.folder = folder,
                            .steps = options.steps,
-                           .options = OptionsOf(options, texts, begin.tokenizer, config),
+                           .options = OptionsOf(options, texts, begin),
                            .keep_every = kKeepEvery};
   const Random random(options.seed);
   std::optional<TokenBatch> held_out;

@@ -52,9 +52,11 @@ struct TextTrainingOptions {
   StepOptions adam;  // its learning rate is set for each step
 };
 
-// As Pretrain() of pretraining.h does, from new weights. Watched for its loss.
-Status TrainOnTexts(const EncodedTexts& texts, const Tokenizer& tokenizer, const ModelConfig& config,
-                    const TextTrainingOptions& options, Trainer& trainer, const std::filesystem::path& folder,
-                    const TrainingHooks& hooks);
+// Untrained.
+PolicyModel NewTextModel(const Tokenizer& tokenizer, const ModelConfig& config, uint64_t seed);
+
+// As Pretrain() of pretraining.h does, from a model of the texts' tokenizer. Watched for its loss.
+Status TrainOnTexts(const EncodedTexts& texts, const PolicyModel& begin, const TextTrainingOptions& options,
+                    Trainer& trainer, const std::filesystem::path& folder, const TrainingHooks& hooks);
 
 }  // namespace gemmsmith

@@ -34,7 +34,7 @@ class TextTraining : public testing::Test {
                               .watch = [&](int64_t, std::optional<double>) { ++taken; },
                               .note = [](const std::string&) {},
                               .count = [&](int64_t tokens) { counted.push_back(tokens); }};
-    return TrainOnTexts(*Read(24), tokenizer, config,
+    return TrainOnTexts(*Read(24), begin,
                         {.steps = steps, .batch = 4, .learning_rate = 1e-2, .warm_up = 5, .validate_every = 2}, trainer,
                         folder.path() / output, hooks);
   }
@@ -49,6 +49,7 @@ class TextTraining : public testing::Test {
   const Tokenizer tokenizer = Tokenizer::Train(PieceCounts(), Tokenizer::kFewestWords);
   const ModelConfig config = {
       .words = tokenizer.words(), .positions = 24, .width = 16, .layers = 1, .heads = 2, .hidden = 32};
+  PolicyModel begin = NewTextModel(tokenizer, config, 1);
   const TemporaryFolder folder = *TemporaryFolder::Create("text-training");
 };
 
@@ -106,6 +107,16 @@ TEST_F(TextTraining, WeightsAreReadWithTheirTokenizerAlone) {
   EXPECT_TRUE(ReadModel(weights, Fingerprint(tokenizer)).ok());
   EXPECT_FALSE(ReadModel(weights, "00000000").ok());
   EXPECT_FALSE(ReadModel(weights).ok());
+}
+
+TEST_F(TextTraining, ARunGoesOnOnlyFromTheWeightsItBeganWith) {
+  FakeTrainer trainer;
+  ASSERT_TRUE(Train("model", trainer, 4, 2).ok());
+  const PolicyModel first = begin;
+  begin = NewTextModel(tokenizer, config, 2);
+  EXPECT_FALSE(Train("model", trainer, 4).ok());
+  begin = first;
+  EXPECT_TRUE(Train("model", trainer, 4).ok());
 }
 
 TEST_F(TextTraining, WithTorchAFewTextsAreLearnedByHeart) {
