@@ -253,6 +253,11 @@ struct CorpusTrainCommand {
   bool bf16 = false;
 };
 
+struct CorpusShrinkCommand {
+  std::filesystem::path model, output;
+  int bits = 3;
+};
+
 struct CorpusSampleCommand {
   std::filesystem::path model, tokenizer, output;
   std::string proposer;  // empty: the model writes; "policy" has the model's weights, or the shipped ones
@@ -531,7 +536,7 @@ using Command =
                  RecordsCompareCommand, RecordsMeasureCommand, BenchCommand, PromoteCommand, CatalogueShowCommand,
                  CatalogueFindCommand, CatalogueCompareCommand, CatalogueSettleCommand, CatalogueProveCommand,
                  CatalogueBuildCommand, CatalogueGeneralCommand, ReportCommand, TrainCommand, CompareCommand,
-                 CorpusFlatCommand, CorpusTokenizerCommand, CorpusTrainCommand, CorpusSampleCommand, CorpusJudgeCommand,
+                 CorpusFlatCommand, CorpusTokenizerCommand, CorpusTrainCommand, CorpusShrinkCommand, CorpusSampleCommand, CorpusJudgeCommand,
                  CorpusCompareCommand, CorpusReinforceCommand, CorpusCollectCommand, CorpusCleanCommand,
                  CorpusInstructCommand, CorpusRetrieveCommand, CorpusStatsCommand, RunProgramCommand, McpCommand,
                  ServeCommand, DoctorCommand, WorkerCommand, CompilerCommand, OnceCommand>;

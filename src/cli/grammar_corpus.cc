@@ -3,11 +3,17 @@
 
 #include "cli/grammar.h"
 #include "corpus/tokenizer.h"
+#include "policy/few_bits.h"
 #include "policy/policy_proposer.h"
 
 namespace gemmsmith {
 
 namespace {
+
+Result<int> ReadWeightBits(std::string_view text) {
+  ASSIGN_OR_RETURN(const long long bits, ReadIntegerIn(text, kFewestBits, kMostBits));
+  return int(bits);
+}
 
 Result<int> ReadWordCount(std::string_view text) {
   ASSIGN_OR_RETURN(const long long words, ReadIntegerIn(text, Tokenizer::kFewestWords, Tokenizer::kMostWords));
@@ -127,6 +133,15 @@ void AddJudge(Verb* verb, std::string* judge, std::filesystem::path* archive) {
   AddArchive(verb, archive);
 }
 
+void AddCorpusShrink(Grammar& grammar, Verb* corpus) {
+  CorpusShrinkCommand* command = grammar.New<CorpusShrinkCommand>();
+  Verb* verb = grammar.NewVerb(corpus, "shrink", "weights in a few bits each, for files that travel", command);
+  Value(verb, "MODEL", "", "weights.safetensors of corpus train or reinforce", &command->model, ReadPath).Required();
+  Value(verb, "--bits", "2..8", "a weight; the embedding takes 8 [3]", &command->bits, ReadWeightBits);
+  Value(verb, "-o,--output", "FILE", "read wherever weights are", &command->output, ReadPath).Required();
+  verb->AddFooter("Example: gemmsmith corpus shrink model/weights.safetensors --output small.safetensors");
+}
+
 void AddCorpusJudge(Grammar& grammar, Verb* corpus) {
   CorpusJudgeCommand* command = grammar.New<CorpusJudgeCommand>();
   Verb* verb = grammar.NewVerb(corpus, "judge", "which kernels of corpus sample are right, and how fast", command);
@@ -178,6 +193,7 @@ void AddCorpusVerbs(Grammar& grammar) {
   AddCorpusTokenizer(grammar, corpus);
   AddCorpusTrain(grammar, corpus);
   AddCorpusSample(grammar, corpus);
+  AddCorpusShrink(grammar, corpus);
   AddCorpusJudge(grammar, corpus);
   AddCorpusCompare(grammar, corpus);
   AddCorpusReinforce(grammar, corpus);

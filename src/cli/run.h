@@ -42,6 +42,7 @@ Result<int> Run(const CompareCommand& command);
 Result<int> Run(const CorpusFlatCommand& command);
 Result<int> Run(const CorpusTokenizerCommand& command);
 Result<int> Run(const CorpusTrainCommand& command);
+Result<int> Run(const CorpusShrinkCommand& command);
 Result<int> Run(const CorpusSampleCommand& command);
 Result<int> Run(const CorpusJudgeCommand& command);
 Result<int> Run(const CorpusCompareCommand& command);

@@ -9,6 +9,7 @@
 #include "base/files.h"
 #include "base/hash.h"
 #include "base/text.h"
+#include "policy/few_bits.h"
 #include "policy/vocabulary.h"
 
 namespace gemmsmith {
@@ -80,7 +81,36 @@ Result<Ablations> ReadAblations(const SafeTensors& file) {
   return ParseAblations(text);
 }
 
+int64_t SizeOf(const NamedWeights& weights) {
+  int64_t size = 1;
+  for (const int64_t dimension : weights.shape) size *= dimension;
+  return size;
+}
+
+// The embedding is what logits are made with, too: it takes a byte a number.
+int BitsOf(std::string_view name, int bits) { return name == "embedding" ? kMostBits : bits; }
+
+// Puts a matrix that is in few bits in half precision's place.
+Status TakeFewBits(SafeTensors& file, const NamedWeights& weights) {
+  const auto multiples = file.tensors.find(weights.name + ".multiples"),
+             scales = file.tensors.find(weights.name + ".scales");
+  if (multiples == file.tensors.end() || scales == file.tensors.end()) return OkStatus();
+  ASSIGN_OR_RETURN(const std::string bits, MetadataOf(file, "bits"));
+  const std::vector<float>& bytes = multiples->second.values;
+  std::optional<std::vector<float>> values;
+  if (multiples->second.type == NumberType::kU8)
+    values = FromFewBits({{bytes.begin(), bytes.end()}, std::move(scales->second.values)},
+                         BitsOf(weights.name, int(ParseInteger(bits).value_or(0))));
+  if (!values || int64_t(values->size()) != SizeOf(weights))
+    return DataLoss(fmt::format("'{}' has another size in few bits than [{}]", weights.name, fmt::join(weights.shape, ", ")));
+  file.tensors[weights.name] = {weights.shape, *std::move(values)};
+  file.tensors.erase(multiples);
+  file.tensors.erase(scales);
+  return OkStatus();
+}
+
 Status TakeTensor(SafeTensors& file, const NamedWeights& weights) {
+  RETURN_IF_ERROR(TakeFewBits(file, weights));
   const auto found = file.tensors.find(weights.name);
   if (found == file.tensors.end()) return DataLoss(fmt::format("the weights lack '{}'", weights.name));
   Tensor& tensor = found->second;
@@ -92,12 +122,6 @@ Status TakeTensor(SafeTensors& file, const NamedWeights& weights) {
   *weights.values = std::move(tensor.values);
   file.tensors.erase(found);
   return OkStatus();
-}
-
-int64_t SizeOf(const NamedWeights& weights) {
-  int64_t size = 1;
-  for (const int64_t dimension : weights.shape) size *= dimension;
-  return size;
 }
 
 }  // namespace
@@ -169,7 +193,25 @@ std::string EncodeModel(const PolicyModel& model) {
   PolicyModel copy = model;
   for (const NamedWeights& weights : WeightsOf(copy))
     file.tensors[weights.name] = {weights.shape, std::move(*weights.values)};
-  return EncodeSafeTensors(file, NumberType::kF16);
+  return EncodeSafeTensors(file);
+}
+
+Result<std::string> ShrunkModel(std::string_view bytes, int bits) {
+  ASSIGN_OR_RETURN(const SafeTensors file, DecodeSafeTensors(bytes));
+  if (file.metadata.contains("bits")) return InvalidArgument("these weights are in few bits already");
+  SafeTensors shrunk{.tensors = {}, .metadata = file.metadata};
+  shrunk.metadata["bits"] = fmt::format("{}", bits);
+  for (const auto& [name, tensor] : file.tensors) {
+    if (tensor.shape.size() != 2 || tensor.values.size() % kNeighbours != 0) {
+      shrunk.tensors[name] = tensor;
+      continue;
+    }
+    FewBits few = InFewBits(tensor.values, BitsOf(name, bits));
+    const std::vector<int64_t> count = {int64_t(few.multiples.size())}, groups = {int64_t(few.scales.size())};
+    shrunk.tensors[name + ".multiples"] = {count, {few.multiples.begin(), few.multiples.end()}, NumberType::kU8};
+    shrunk.tensors[name + ".scales"] = {groups, std::move(few.scales)};
+  }
+  return EncodeSafeTensors(shrunk);
 }
 
 Result<PolicyModel> DecodeModel(std::string_view bytes, const std::string& tokenizer) {

@@ -58,6 +58,8 @@ PolicyModel NewModel(const ModelConfig& config, uint64_t seed);
 
 // As a safetensors file in half precision, with the configuration and the identity of the words.
 std::string EncodeModel(const PolicyModel& model);
+// The same file with its matrices in few bits a number (few_bits.h). It is read as the other is.
+Result<std::string> ShrunkModel(std::string_view bytes, int bits);
 // Refuses damage, other words, sizes out of range, and tensors that are missing, of another shape or not finite, each
 // in one line.
 // A text model is read with the fingerprint of its tokenizer, a policy without.

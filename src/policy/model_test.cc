@@ -48,7 +48,7 @@ TEST(SafeTensorsTest, TensorsAndMetadataComeBackInHalfPrecision) {
   file.tensors["b"] = {{2, 3}, {1, 2, 3, 0.1f, -5, 65504}};
   file.tensors["a"] = {{}, {7}};
   file.tensors["none"] = {{0, 4}, {}};
-  const Result<SafeTensors> read = DecodeSafeTensors(EncodeSafeTensors(file, NumberType::kF16));
+  const Result<SafeTensors> read = DecodeSafeTensors(EncodeSafeTensors(file));
   ASSERT_TRUE(read.ok()) << read.status().message();
   EXPECT_EQ(read->metadata, file.metadata);
   ASSERT_EQ(read->tensors.size(), 3u);
@@ -61,15 +61,23 @@ TEST(SafeTensorsTest, TensorsAndMetadataComeBackInHalfPrecision) {
 
 TEST(SafeTensorsTest, InSinglePrecisionNumbersComeBackExactly) {
   SafeTensors file;
-  file.tensors["x"] = {{3}, {0.1f, 1e-30f, 3e38f}};
-  EXPECT_EQ(DecodeSafeTensors(EncodeSafeTensors(file, NumberType::kF32))->tensors.at("x").values,
+  file.tensors["x"] = {{3}, {0.1f, 1e-30f, 3e38f}, NumberType::kF32};
+  EXPECT_EQ(DecodeSafeTensors(EncodeSafeTensors(file))->tensors.at("x").values,
             file.tensors["x"].values);
+}
+
+TEST(SafeTensorsTest, BytesComeBackExactly) {
+  SafeTensors file;
+  file.tensors["x"] = {{4}, {0, 1, 128, 255}, NumberType::kU8};
+  const std::string bytes = EncodeSafeTensors(file);
+  EXPECT_EQ(DecodeSafeTensors(bytes)->tensors.at("x").values, file.tensors["x"].values);
+  EXPECT_EQ(EncodeSafeTensors(*DecodeSafeTensors(bytes)), bytes);
 }
 
 TEST(SafeTensorsTest, CutOffAnywhereItIsRefused) {
   SafeTensors file;
   file.tensors["x"] = {{3}, {1, 2, 3}};
-  const std::string bytes = EncodeSafeTensors(file, NumberType::kF16);
+  const std::string bytes = EncodeSafeTensors(file);
   for (size_t length = 0; length < bytes.size(); ++length) WhyNot(std::string_view(bytes).substr(0, length));
   WhyNot(bytes + "x");
 }
@@ -86,7 +94,7 @@ TEST(SafeTensorsTest, HostileHeadersAreRefusedInOneLineEach) {
   EXPECT_EQ(WhyNot(File("[1]", 0)), "no safetensors file: the header is no JSON object");
   EXPECT_EQ(WhyNot(File({{"x", 3}}, 0)), "no safetensors file: tensor 'x': lacks dtype, shape or data_offsets");
   EXPECT_EQ(WhyNot(File(tensor("I8", {1}, {0, 1}), 1)),
-            "no safetensors file: tensor 'x': numbers are neither F16 nor F32");
+            "no safetensors file: tensor 'x': numbers are neither F16 nor F32 nor U8");
   EXPECT_EQ(WhyNot(File(tensor("F16", {-1}, {0, 2}), 2)),
             "no safetensors file: tensor 'x': the shape holds something that is no size");
   EXPECT_EQ(WhyNot(File(tensor("F16", {1.5}, {0, 2}), 2)),

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cstring>
 #include <nlohmann/json.hpp>
 
 #include "base/bytes.h"
@@ -19,9 +18,17 @@ using Json = nlohmann::json;
 constexpr std::string_view kMetadata = "__metadata__";
 constexpr size_t kMaxDimensions = 8;
 
+struct NamedType {
+  std::string_view name;
+  uint64_t bytes;
+};
+constexpr NamedType kTypes[] = {{"F16", 2}, {"F32", 4}, {"U8", 1}};  // by NumberType
+
+uint64_t BytesOf(NumberType type) { return kTypes[size_t(type)].bytes; }
+
 struct TensorEntry {
   std::string name;
-  bool is_half = true;
+  NumberType type = NumberType::kF16;
   std::vector<int64_t> shape;
   uint64_t begin = 0, end = 0;
 };
@@ -55,16 +62,16 @@ Result<TensorEntry> ReadEntry(const std::string& name, const Json& json) {
   if (!json.is_object() || !json.contains("dtype") || !json.contains("shape") || !json.contains("data_offsets"))
     return wrong("lacks dtype, shape or data_offsets");
   TensorEntry entry{.name = name};
-  const Json& type = json["dtype"];
-  if (type != "F16" && type != "F32") return wrong("numbers are neither F16 nor F32");
-  entry.is_half = type == "F16";
+  const auto* const type = std::ranges::find_if(kTypes, [&](const NamedType& one) { return json["dtype"] == one.name; });
+  if (type == std::end(kTypes)) return wrong("numbers are neither F16 nor F32 nor U8");
+  entry.type = NumberType(type - std::begin(kTypes));
   const Json& offsets = json["data_offsets"];
   if (!offsets.is_array() || offsets.size() != 2 || !ReadSize(offsets[0], &entry.begin) ||
       !ReadSize(offsets[1], &entry.end) || entry.begin > entry.end)
     return wrong("data_offsets are not two places, the first one first");
   const Json& shape = json["shape"];
   if (!shape.is_array() || shape.size() > kMaxDimensions) return wrong("the shape is no short list");
-  uint64_t bytes = entry.is_half ? 2 : 4;
+  uint64_t bytes = BytesOf(entry.type);
   for (const Json& dimension : shape) {
     uint64_t size = 0;
     if (!ReadSize(dimension, &size)) return wrong("the shape holds something that is no size");
@@ -104,39 +111,45 @@ Status CheckOffsets(std::vector<TensorEntry>& entries, uint64_t data_bytes) {
   return OkStatus();
 }
 
-void AppendNumbers(const std::vector<float>& values, NumberType type, std::string& bytes) {
-  if (type == NumberType::kF32) {
-    bytes.append(reinterpret_cast<const char*>(values.data()), values.size() * sizeof(float));
-    return;
+std::string BytesOf(const Tensor& tensor) {
+  ByteWriter bytes;
+  for (const float value : tensor.values) {
+    if (tensor.type == NumberType::kF32)
+      bytes.Put(value);
+    else if (tensor.type == NumberType::kF16)
+      bytes.Put(FloatToHalf(value));
+    else
+      bytes.Put(uint8_t(value));
   }
-  ByteWriter halves;
-  for (const float value : values) halves.Put(FloatToHalf(value));
-  bytes += std::move(halves).Take();
+  return std::move(bytes).Take();
 }
 
 std::vector<float> NumbersOf(const TensorEntry& entry, std::string_view data) {
   const std::string_view bytes = data.substr(entry.begin, entry.end - entry.begin);
-  std::vector<float> values(bytes.size() / (entry.is_half ? 2 : 4));
-  if (!entry.is_half) {
-    if (!values.empty()) std::memcpy(values.data(), bytes.data(), bytes.size());
-    return values;
-  }
+  std::vector<float> values(bytes.size() / BytesOf(entry.type));
   ByteReader reader(bytes);
-  for (float& value : values) value = HalfToFloat(reader.Get<uint16_t>());
+  for (float& value : values) {
+    if (entry.type == NumberType::kF32)
+      value = reader.Get<float>();
+    else if (entry.type == NumberType::kF16)
+      value = HalfToFloat(reader.Get<uint16_t>());
+    else
+      value = reader.Get<uint8_t>();
+  }
   return values;
 }
 
 }  // namespace
 
-std::string EncodeSafeTensors(const SafeTensors& file, NumberType type) {
-  const bool is_half = type == NumberType::kF16;
+std::string EncodeSafeTensors(const SafeTensors& file) {
   Json header = Json::object();
   if (!file.metadata.empty()) header[std::string(kMetadata)] = file.metadata;
   size_t end = 0;
   for (const auto& [name, tensor] : file.tensors) {
     const size_t begin = end;
-    end += tensor.values.size() * (is_half ? 2 : 4);
-    header[name] = {{"dtype", is_half ? "F16" : "F32"}, {"shape", tensor.shape}, {"data_offsets", {begin, end}}};
+    end += tensor.values.size() * BytesOf(tensor.type);
+    header[name] = {
+        {"dtype", kTypes[size_t(tensor.type)].name}, {"shape", tensor.shape}, {"data_offsets", {begin, end}}};
   }
   std::string text = header.dump(-1, ' ', false, Json::error_handler_t::replace);
   text.resize((text.size() + 7) / 8 * 8, ' ');
@@ -144,7 +157,7 @@ std::string EncodeSafeTensors(const SafeTensors& file, NumberType type) {
   length.Put(uint64_t(text.size()));
   std::string bytes = std::move(length).Take() + text;
   bytes.reserve(bytes.size() + end);
-  for (const auto& [name, tensor] : file.tensors) AppendNumbers(tensor.values, type, bytes);
+  for (const auto& [name, tensor] : file.tensors) bytes += BytesOf(tensor);
   return bytes;
 }
 
@@ -166,7 +179,8 @@ Result<SafeTensors> DecodeSafeTensors(std::string_view bytes) {
   }
   const std::string_view data = bytes.substr(8 + text.size());
   RETURN_IF_ERROR(CheckOffsets(entries, data.size()));
-  for (const TensorEntry& entry : entries) file.tensors[entry.name] = {entry.shape, NumbersOf(entry, data)};
+  for (const TensorEntry& entry : entries)
+    file.tensors[entry.name] = {entry.shape, NumbersOf(entry, data), entry.type};
   return file;
 }
 

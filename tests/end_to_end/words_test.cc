@@ -203,7 +203,7 @@ INSTANTIATE_TEST_SUITE_P(Verbs, HelpTest,
                                          "records export", "records list", "records stats", "records pairs",
                                          "records compare", "records measure", "promote", "catalogue", "catalogue show",
                                          "catalogue find", "catalogue build", "catalogue general", "train", "compare",
-                                         "corpus", "corpus flat", "corpus tokenizer", "corpus train", "corpus sample",
+                                         "corpus", "corpus flat", "corpus tokenizer", "corpus train", "corpus sample", "corpus shrink",
                                          "corpus judge", "corpus compare", "corpus reinforce", "corpus collect",
                                          "corpus clean", "corpus instruct", "corpus retrieve", "corpus stats",
                                          "doctor"));

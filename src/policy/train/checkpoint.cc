@@ -49,8 +49,9 @@ std::string EmptyState(const ModelConfig& config, const std::string& options) {
   for (const NamedWeights& weights : WeightsOf(shapes))
     for (const std::string_view prefix : kPrefixes)
       file.tensors[fmt::format("{}{}", prefix, weights.name)] = {weights.shape,
-                                                                 std::vector<float>(weights.values->size())};
-  return EncodeSafeTensors(file, NumberType::kF32);
+                                                                 std::vector<float>(weights.values->size()),
+                                                                 NumberType::kF32};
+  return EncodeSafeTensors(file);
 }
 
 void Replace(size_t place, std::string_view digits, std::string& bytes) {
