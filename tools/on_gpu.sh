@@ -51,8 +51,10 @@
 #          tools/on_gpu.sh policy TORCH SECONDS RECORDS...
 #                                                 train the policy and its ablations, then live on the first GPU until SECONDS
 #          tools/on_gpu.sh text_model TORCH STEPS SECONDS
-#                                                 train the text model for STEPS on all GPUs, draw and judge 480 kernels of shapes held
-#                                                 out, and learn by reward until SECONDS
+#                                                 train the text model for STEPS on all GPUs, then by reward until SECONDS; 240 kernels
+#                                                 for shapes held out of each
+#          tools/on_gpu.sh contrast TORCH WEIGHTS TOKENIZER STEPS
+#                                                 STEPS on texts that show kernels, then by reward with shown kernels and without
 #          tools/on_gpu.sh compare REPEATS        what `policy` trained, on the recorded space (no GPU)
 #          tools/on_gpu.sh bring                  everything under $OUT in pieces of 15 MB, behind the other steps of a call
 #          tools/on_gpu.sh kills ROUNDS           kill -9 of driver and worker in live runs; two runs on one GPU
@@ -431,33 +433,67 @@ a_part_of_the_shapes() {
 sweeps=$(standing h200 | paste -sd,)
 experience=(--experience data/h200 --experience "$sweeps" --experience data/h200/dense)
 
-# All variants of a stage train side by side, dealt out to the GPUs; what is cut off goes on with the same call. The folders are in
-# /tmp/gemmsmith_policy, their weights (in pieces: cat weights.tar.*), logs and cards in $OUT.
 text_model() {
-  local torch=$1 steps=$2 seconds=$3 home=/tmp/gemmsmith_text_model
-  local tokenizer=$home/tokenizer.json weights=$home/model/weights.safetensors
-  mkdir -p "$home"
-  export GEMMSMITH_TRAINER=$home/libgemmsmith_trainer.so
-  [[ -e $GEMMSMITH_TRAINER ]] || tools/torch_trainer --output "$GEMMSMITH_TRAINER" "$torch"
+  local torch=$1 steps=$2 seconds=$3 home=/tmp/gemmsmith_text_model tokenizer
+  tokenizer=$home/tokenizer.json
+  begin_texts "$torch"
   {
-    "$program" corpus flat --shapes paper1000 --random-shapes 40000 --count 80000 --hold-out standard --contrast 0 \
+    "$program" corpus flat --shapes paper1000 --random-shapes 60000 --count 120000 --hold-out standard --contrast 0 \
       -o "$home/texts"
     [[ -e $tokenizer ]] || "$program" corpus tokenizer "$home/texts" -o "$tokenizer"
     "$program" corpus train "$home/texts" --tokenizer "$tokenizer" --steps "$steps" --on cuda --bf16 -o "$home/model"
-    "$program" corpus sample "$weights" --tokenizer "$tokenizer" --shapes heldout --count 480 --on cuda:0 --bf16 \
-      -o "$home/kernels"
-    "$program" corpus judge "$home/kernels" --device all --archive "$home/archive.db"
+    write_and_judge model
     if ((seconds > SECONDS)); then
-      timeout -s INT $((seconds - SECONDS)) "$program" corpus reinforce "$weights" --tokenizer "$tokenizer" \
-        --shapes paper1000/tiny,paper1000/splitk,paper1000/mid --hold-out standard --contrast 0 --device all --on cuda --bf16 \
-        --archive "$home/archive.db" -o "$home/reinforced" || true
+      reward model reinforced 0 timeout -s INT $((seconds - SECONDS)) || true
+      write_and_judge reinforced
+      "$program" corpus compare "$out/model" "$out/reinforced"
     fi
-  } 2>&1 | while IFS= read -r line; do printf '%4d s  %s\n' "$SECONDS" "$line"; done | tee "$out/text_model.txt"
-  tar -C "$home" -czf "$out/text_model_logs.tgz" --exclude='*.safetensors' --exclude='*.so' --exclude='*.db*' \
-    --exclude=texts --exclude='*.sqlite*' .
-  (cd "$home" && find model reinforced -name weights.safetensors -exec tar -cf - {} + 2>/dev/null || true) |
-    split -b 15M - "$out/weights.tar."
+  } 2>&1 | with_seconds | tee "$out/text_model.txt"
+  cp "$tokenizer" "$out/"
 }
+
+# From a fine-tuned model: steps on texts that show kernels, then by reward with shown kernels, and without.
+contrast() {
+  local torch=$1 weights=$2 tokenizer=$3 steps=$4 home=/tmp/gemmsmith_contrast shown
+  begin_texts "$torch"
+  {
+    "$program" corpus flat --shapes paper1000 --random-shapes 10000 --count 20000 --hold-out standard -o "$home/texts"
+    "$program" corpus train "$home/texts" --tokenizer "$tokenizer" --from "$weights" --steps "$steps" --learning-rate 2e-4 \
+      --on cuda --bf16 -o "$home/model"
+    write_and_judge model
+    for shown in 2 0; do
+      reward model "contrast_$shown" "$shown"
+      write_and_judge "contrast_$shown"
+    done
+    "$program" corpus compare "$out/model" "$out/contrast_0" "$out/contrast_2"
+  } 2>&1 | with_seconds | tee "$out/contrast.txt"
+}
+begin_texts() {
+  mkdir -p "$home"
+  export GEMMSMITH_TRAINER=$home/libgemmsmith_trainer.so
+  [[ -e $GEMMSMITH_TRAINER ]] || tools/torch_trainer --output "$GEMMSMITH_TRAINER" "$1"
+}
+# FROM TO SHOWN [COMMAND...]
+reward() {
+  "${@:4}" "$program" corpus reinforce "$home/$1/weights.safetensors" --tokenizer "$tokenizer" --batch 8 --contrast "$3" \
+    --shapes paper1000/tiny,paper1000/splitk,paper1000/mid --hold-out standard --learning-rate 1e-4 --device all --on cuda --bf16 \
+    --archive "$home/archive.db" -o "$home/$2"
+}
+# Log, weights in few bits and judged kernels of a model come back.
+write_and_judge() {
+  "$program" corpus sample "$home/$1/weights.safetensors" --tokenizer "$tokenizer" --shapes heldout --count 240 --on cuda:0 \
+    --bf16 -o "$out/$1"
+  cp "$home/$1/log.jsonl" "$out/$1/"
+  "$program" corpus shrink "$home/$1/weights.safetensors" -o "$out/$1.safetensors"
+  "$program" corpus judge "$out/$1" --device all --archive "$home/archive.db"
+}
+with_seconds() {
+  local line
+  tr '\r' '\n' | while IFS= read -r line; do printf '%4d s  %s\n' "$SECONDS" "$line"; done
+}
+
+# All variants of a stage train side by side, dealt out to the GPUs; what is cut off goes on with the same call. The folders are in
+# /tmp/gemmsmith_policy, their weights (in pieces: cat weights.tar.*), logs and cards in $OUT.
 policy() {
   local torch=$1 seconds=$2 home=/tmp/gemmsmith_policy records=("${@:3}")
   local known="${experience[*]}" gpus
@@ -549,6 +585,6 @@ kills() {
 step=${1:-}
 case $step in
   pack) pack ;;
-  tests | self_test | sanitize | latency | baselines | rates | kernels | library | general | written | space | measure | sweep | sweep_and_settle | settle | certify | remeasure | confirm | bench | each_gpu | promote | policy | text_model | compare | kills | bring) unpack && mkdir -p "$out" && shift && "$step" "$@" ;;
+  tests | self_test | sanitize | latency | baselines | rates | kernels | library | general | written | space | measure | sweep | sweep_and_settle | settle | certify | remeasure | confirm | bench | each_gpu | promote | policy | text_model | contrast | compare | kills | bring) unpack && mkdir -p "$out" && shift && "$step" "$@" ;;
   *) sed -n '2,/^set /s/^# //p' "$0" >&2; exit 2 ;;
 esac
