@@ -4,6 +4,7 @@
 #include <c10/core/Stream.h>
 #include <dlfcn.h>
 
+#include <exception>
 #include <stdexcept>
 #include <string>
 
@@ -11,8 +12,8 @@ namespace gemmsmith {
 
 // torch's own class is in its CUDA library, which is not linked. CUDA's runtime is open where a GPU is used.
 //
-// torch's allocator does not know of the graph: it gives memory that the work used for a while to others. Nothing
-// computed between two launches may be needed after the second.
+// torch's allocator does not know of the graph. It gives memory that the work used for a while to others, and back to
+// the device where that has none left. So nothing may be allocated there between Keep() and the last Launch().
 class RepeatedLaunches {
  public:
   explicit RepeatedLaunches(c10::Stream stream) : stream_(stream) {}
@@ -28,17 +29,20 @@ class RepeatedLaunches {
   template <typename Work>
   void Keep(const Work& work) {
     Forget();
-    void* launches = nullptr;
     Call<int(void*, int)>("cudaStreamBeginCapture", stream_.native_handle(), kRelaxed);
+    std::exception_ptr failed;
     try {
       work();
     } catch (...) {
-      Function<int(void*, void**)>("cudaStreamEndCapture")(stream_.native_handle(), &launches);
-      throw;
+      failed = std::current_exception();
     }
-    Call<int(void*, void**)>("cudaStreamEndCapture", stream_.native_handle(), &launches);
-    Call<int(void**, void*, unsigned long long)>("cudaGraphInstantiate", &graph_, launches, 0ULL);
-    Call<int(void*)>("cudaGraphDestroy", launches);
+    void* launches = nullptr;
+    int error = Function<int(void*, void**)>("cudaStreamEndCapture")(stream_.native_handle(), &launches);
+    if (!failed && error == 0)
+      error = Function<int(void**, void*, unsigned long long)>("cudaGraphInstantiate")(&graph_, launches, 0);
+    if (launches != nullptr) Function<int(void*)>("cudaGraphDestroy")(launches);
+    if (failed) std::rethrow_exception(failed);
+    if (error != 0) throw std::runtime_error("a CUDA graph: error " + std::to_string(error));
   }
 
   void Launch() const { Call<int(void*, void*)>("cudaGraphLaunch", graph_, stream_.native_handle()); }

@@ -77,6 +77,7 @@ class TorchSampler {
     Tensor lengths, rooms;        // of the prompts, and how many words fit behind them: [rows]
     Tensor chances, words, logs;  // [rows, most]; words are the end where none is drawn yet
     Tensor is_done;               // [rows]
+    Tensor done;                  // how many rows: [1]
     Tensor next;                  // the word to draw: [1]
     Tensor logits;                // of that word: [rows, words]
     Tensor mask;                  // [rows, 1, 1, columns]: 0 where a word stands, else -inf
@@ -100,7 +101,7 @@ class TorchSampler {
     int64_t kept_columns = 0;  // what the graph attends to
     for (int64_t word = 0; word < most; ++word) {
       if (word > 0 && word % kWordsBetweenLooks == 0) {
-        const int64_t done = drafts.is_done.sum().item<int64_t>(), all = drafts.is_done.size(0);
+        const int64_t done = drafts.done.item<int64_t>(), all = drafts.is_done.size(0);
         if (done == all) break;
         if (2 * done >= all) {
           HandOut(drafts, texts);
@@ -147,6 +148,7 @@ class TorchSampler {
     drafts.logs = at::zeros({rows, draw_.most}, whole_numbers.dtype(at::kFloat));
     drafts.is_done = at::zeros({rows}, whole_numbers.dtype(at::kBool));
     drafts.next = at::zeros({1}, whole_numbers);
+    drafts.done = at::zeros({1}, whole_numbers);
     drafts.logits = at::zeros({rows, model_.sizes.words}, whole_numbers.dtype(at::kFloat));
     const Tensor column = at::arange(columns, whole_numbers);
     const Tensor is_of_prompt =
@@ -231,6 +233,7 @@ class TorchSampler {
     drafts.words.index_copy_(1, drafts.next, drawn);
     drafts.logs.index_copy_(1, drafts.next, drafts.logits.log_softmax(-1).gather(-1, drawn));
     drafts.is_done.logical_or_(drawn.squeeze(1) == draw_.end).logical_or_(drafts.rooms <= drafts.next + 1);
+    drafts.done.copy_(drafts.is_done.sum());
     const Tensor positions = (drafts.lengths + drafts.next).clamp_max(model_.sizes.positions - 1);
     drafts.logits.copy_(LogitsBehind(drawn, positions, columns, drafts));
     drafts.next.add_(1);
