@@ -55,6 +55,10 @@
 #                                                 for shapes held out of each
 #          tools/on_gpu.sh contrast TORCH WEIGHTS TOKENIZER STEPS
 #                                                 STEPS on texts that show kernels, then by reward with shown kernels and without
+#          tools/on_gpu.sh text_table TORCH COUNT NAME=MODEL...
+#                                                 COUNT kernels for shapes held out of each model (a folder with weights.safetensors and
+#                                                 tokenizer.json, or one of corpus sample), and of random, ranked and policy; judged, winners
+#                                                 raced, novel ones marked. On the same machine it goes on
 #          tools/on_gpu.sh compare REPEATS        what `policy` trained, on the recorded space (no GPU)
 #          tools/on_gpu.sh bring                  everything under $OUT in pieces of 15 MB, behind the other steps of a call
 #          tools/on_gpu.sh kills ROUNDS           kill -9 of driver and worker in live runs; two runs on one GPU
@@ -468,6 +472,35 @@ contrast() {
     "$program" corpus compare "$out/model" "$out/contrast_0" "$out/contrast_2"
   } 2>&1 | with_seconds | tee "$out/contrast.txt"
 }
+# What is sampled, or judged in part, stays in $home for another call; verdicts so far are in $out.
+text_table() {
+  local torch=$1 count=$2 home=/tmp/gemmsmith_text_table name model rows=()
+  begin_texts "$torch"
+  for name in random ranked policy "${@:3}"; do rows+=("$home/${name%%=*}"); done
+  {
+    for name in random ranked policy; do
+      [[ -e $home/$name/samples.jsonl ]] ||
+        "$program" corpus sample --proposer "$name" --shapes heldout --count "$count" -o "$home/$name"
+    done
+    for model in "${@:3}"; do
+      name=${model%%=*} model=${model#*=}
+      if [[ -e $model/samples.jsonl && ! -e $home/$name ]]; then cp -rL "$model" "$home/$name"; fi
+      [[ -e $home/$name/samples.jsonl ]] ||
+        "$program" corpus sample "$model/weights.safetensors" --tokenizer "$model/tokenizer.json" --shapes heldout \
+          --count "$count" --on cuda:0 --bf16 -o "$home/$name"
+    done
+    "$program" corpus judge "${rows[@]}" --device all --archive "$home/archive.db"
+    "$program" corpus judge "${rows[@]}" --final --device all --archive "$home/archive.db"
+    keep_verdicts
+    "$program" corpus novel "${rows[@]}"
+    "$program" corpus compare "${rows[@]}"
+  } 2>&1 | with_seconds | tee "$out/text_table.txt"
+  keep_verdicts
+}
+keep_verdicts() {
+  local row
+  for row in "${rows[@]}"; do cp "$row/judged.jsonl" "$out/$(basename "$row").jsonl"; done
+}
 begin_texts() {
   mkdir -p "$home"
   export GEMMSMITH_TRAINER=$home/libgemmsmith_trainer.so
@@ -585,6 +618,6 @@ kills() {
 step=${1:-}
 case $step in
   pack) pack ;;
-  tests | self_test | sanitize | latency | baselines | rates | kernels | library | general | written | space | measure | sweep | sweep_and_settle | settle | certify | remeasure | confirm | bench | each_gpu | promote | policy | text_model | contrast | compare | kills | bring) unpack && mkdir -p "$out" && shift && "$step" "$@" ;;
+  tests | self_test | sanitize | latency | baselines | rates | kernels | library | general | written | space | measure | sweep | sweep_and_settle | settle | certify | remeasure | confirm | bench | each_gpu | promote | policy | text_model | contrast | text_table | compare | kills | bring) unpack && mkdir -p "$out" && shift && "$step" "$@" ;;
   *) sed -n '2,/^set /s/^# //p' "$0" >&2; exit 2 ;;
 esac

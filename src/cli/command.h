@@ -272,8 +272,15 @@ struct CorpusSampleCommand {
 };
 
 struct CorpusJudgeCommand {
-  std::filesystem::path kernels, archive;
+  std::vector<std::filesystem::path> kernels;  // folders of corpus sample
+  std::filesystem::path archive;
   std::string judge = "auto";
+  bool is_final = false;  // races their winners instead
+};
+
+struct CorpusNovelCommand {
+  std::vector<std::filesystem::path> kernels;  // folders of corpus judge
+  Device device;                               // of the plans
 };
 
 struct CorpusCompareCommand {
@@ -536,7 +543,7 @@ using Command =
                  RecordsCompareCommand, RecordsMeasureCommand, BenchCommand, PromoteCommand, CatalogueShowCommand,
                  CatalogueFindCommand, CatalogueCompareCommand, CatalogueSettleCommand, CatalogueProveCommand,
                  CatalogueBuildCommand, CatalogueGeneralCommand, ReportCommand, TrainCommand, CompareCommand,
-                 CorpusFlatCommand, CorpusTokenizerCommand, CorpusTrainCommand, CorpusShrinkCommand, CorpusSampleCommand, CorpusJudgeCommand,
+                 CorpusFlatCommand, CorpusTokenizerCommand, CorpusTrainCommand, CorpusShrinkCommand, CorpusSampleCommand, CorpusJudgeCommand, CorpusNovelCommand,
                  CorpusCompareCommand, CorpusReinforceCommand, CorpusCollectCommand, CorpusCleanCommand,
                  CorpusInstructCommand, CorpusRetrieveCommand, CorpusStatsCommand, RunProgramCommand, McpCommand,
                  ServeCommand, DoctorCommand, WorkerCommand, CompilerCommand, OnceCommand>;

@@ -9,6 +9,8 @@
 #include "cli/words.h"
 #include "cli/written_kernels_text.h"
 #include "corpus/text_samples.h"
+#include "llm/heat_text_judge.h"
+#include "llm/judged_folder.h"
 #include "llm/queue_text_judge.h"
 
 namespace gemmsmith {
@@ -32,24 +34,66 @@ Result<std::vector<JudgedKernel>> JudgeFinished(const std::vector<TextSample>& s
   return all;
 }
 
+MachineJudgeOptions MachineOf(const CorpusJudgeCommand& command) {
+  return {.device = command.judge, .archive = command.archive, .campaign = "written"};
+}
+
+Status CheckHasGpu(const MachineJudge& judge) {
+  return judge.why_no_gpu().empty() ? OkStatus()
+                                    : Unavailable(fmt::format("kernels are timed: {}", judge.why_no_gpu()));
+}
+
+Result<std::vector<JudgedKernel>> JudgeFolder(const CorpusJudgeCommand& command, const std::filesystem::path& folder) {
+  ASSIGN_OR_RETURN(const std::vector<TextSample> samples, ReadSamples(folder));
+  ASSIGN_OR_RETURN(const JudgeRoom room, OpenJudgeRoom({.machine = MachineOf(command),
+                                                        .journal = folder / "judge.sqlite",
+                                                        .capacity = samples.size() + 1}));
+  RETURN_IF_ERROR(CheckHasGpu(*room.judge));
+  QueueJudge queue(*room.queue, InterruptArrived);
+  QueueTextJudge judge(queue, room.judge->device().name);
+  WriteNote(fmt::format("judging {} on an {}", Plural(int64_t(samples.size()), "kernel"), judge.name()));
+  ASSIGN_OR_RETURN(std::vector<JudgedKernel> all, JudgeFinished(samples, judge));
+  RETURN_IF_ERROR(WriteJudgedKernels(all, folder / "judged.jsonl"));
+  return all;
+}
+
+Result<std::vector<std::vector<JudgedKernel>>> JudgeFinal(const CorpusJudgeCommand& command) {
+  std::vector<JudgedFolder> folders;
+  for (const std::filesystem::path& folder : command.kernels) {
+    ASSIGN_OR_RETURN(folders.emplace_back(), ReadJudgedFolder(folder));
+  }
+  ASSIGN_OR_RETURN(const std::unique_ptr<MachineJudge> machine, MachineJudge::Open(MachineOf(command)));
+  RETURN_IF_ERROR(CheckHasGpu(*machine));
+  HeatTextJudge judge(*machine, machine->device().name, InterruptArrived);
+  WriteNote(fmt::format("racing the winners of {} on an {}", Plural(int64_t(folders.size()), "folder"), judge.name()));
+  RETURN_IF_ERROR(RaceWinners(folders, judge));
+  std::vector<std::vector<JudgedKernel>> all;
+  for (JudgedFolder& folder : folders) {
+    RETURN_IF_ERROR(WriteJudgedKernels(folder.kernels, folder.judged));
+    all.push_back(std::move(folder.kernels));
+  }
+  return all;
+}
+
+Result<std::vector<std::vector<JudgedKernel>>> JudgeEach(const CorpusJudgeCommand& command) {
+  std::vector<std::vector<JudgedKernel>> all;
+  for (const std::filesystem::path& folder : command.kernels) {
+    ASSIGN_OR_RETURN(all.emplace_back(), JudgeFolder(command, folder));
+  }
+  return all;
+}
+
 }  // namespace
 
 Result<int> Run(const CorpusJudgeCommand& command) {
   WatchForInterrupts();
-  ASSIGN_OR_RETURN(const std::vector<TextSample> samples, ReadSamples(command.kernels));
-  const MachineJudgeOptions machine{.device = command.judge, .archive = command.archive, .campaign = "written"};
-  ASSIGN_OR_RETURN(
-      const JudgeRoom room,
-      OpenJudgeRoom({.machine = machine, .journal = command.kernels / "judge.sqlite", .capacity = samples.size() + 1}));
-  if (!room.judge->why_no_gpu().empty())
-    return Unavailable(fmt::format("kernels are timed: {}", room.judge->why_no_gpu()));
-  QueueJudge queue(*room.queue, InterruptArrived);
-  QueueTextJudge judge(queue, room.judge->device().name);
-  WriteNote(fmt::format("judging {} on an {}", Plural(int64_t(samples.size()), "kernel"), judge.name()));
-  ASSIGN_OR_RETURN(const std::vector<JudgedKernel> all, JudgeFinished(samples, judge));
-  RETURN_IF_ERROR(WriteJudgedKernels(all, command.kernels / "judged.jsonl"));
-  const NamedKernels named{std::filesystem::absolute(command.kernels).lexically_normal().filename().string(), all};
-  RETURN_IF_ERROR(WriteOut(WrittenKernelsText({&named, 1}, {})));
+  ASSIGN_OR_RETURN(std::vector<std::vector<JudgedKernel>> all,
+                   command.is_final ? JudgeFinal(command) : JudgeEach(command));
+  std::vector<NamedKernels> named;
+  for (std::vector<JudgedKernel>& kernels : all)
+    named.push_back({std::filesystem::absolute(command.kernels[named.size()]).lexically_normal().filename().string(),
+                     std::move(kernels)});
+  RETURN_IF_ERROR(WriteOut(WrittenKernelsText(named, {})));
   return kExitDone;
 }
 

@@ -145,10 +145,20 @@ void AddCorpusShrink(Grammar& grammar, Verb* corpus) {
 void AddCorpusJudge(Grammar& grammar, Verb* corpus) {
   CorpusJudgeCommand* command = grammar.New<CorpusJudgeCommand>();
   Verb* verb = grammar.NewVerb(corpus, "judge", "which kernels of corpus sample are right, and how fast", command);
-  Value(verb, "KERNELS", "", "folder of corpus sample; judged.jsonl is written there", &command->kernels, ReadPath)
-      .Required();
+  AddSources(verb, &command->kernels, "folders of corpus sample; judged.jsonl is written there").Required();
+  verb->AddFlag("--final", "they are judged: race their winners, a heat for each problem", &command->is_final);
   AddJudge(verb, &command->judge, &command->archive);
-  verb->AddFooter("Example: gemmsmith corpus judge kernels --device all");
+  verb->AddFooter(
+      "Examples: gemmsmith corpus judge kernels --device all\n"
+      "          gemmsmith corpus judge before after --final");
+}
+
+void AddCorpusNovel(Grammar& grammar, Verb* corpus) {
+  CorpusNovelCommand* command = grammar.New<CorpusNovelCommand>();
+  Verb* verb = grammar.NewVerb(corpus, "novel", "which right kernels are those of no plan", command);
+  AddSources(verb, &command->kernels, "folders of corpus judge, whose judged.jsonl it completes").Required();
+  AddKnownDevice(verb, &command->device);
+  verb->AddFooter("Example: gemmsmith corpus novel before after");
 }
 
 void AddCorpusCompare(Grammar& grammar, Verb* corpus) {
@@ -195,6 +205,7 @@ void AddCorpusVerbs(Grammar& grammar) {
   AddCorpusSample(grammar, corpus);
   AddCorpusShrink(grammar, corpus);
   AddCorpusJudge(grammar, corpus);
+  AddCorpusNovel(grammar, corpus);
   AddCorpusCompare(grammar, corpus);
   AddCorpusReinforce(grammar, corpus);
   AddCorpusDataVerbs(grammar, corpus);

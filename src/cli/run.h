@@ -45,6 +45,7 @@ Result<int> Run(const CorpusTrainCommand& command);
 Result<int> Run(const CorpusShrinkCommand& command);
 Result<int> Run(const CorpusSampleCommand& command);
 Result<int> Run(const CorpusJudgeCommand& command);
+Result<int> Run(const CorpusNovelCommand& command);
 Result<int> Run(const CorpusCompareCommand& command);
 Result<int> Run(const CorpusReinforceCommand& command);
 Result<int> Run(const CorpusCollectCommand& command);

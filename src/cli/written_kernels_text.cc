@@ -18,13 +18,26 @@ std::string With(double value, const Interval& interval) {
   return fmt::format("{:.3f} [{:.3f}, {:.3f}]", value, interval.low, interval.high);
 }
 
+std::string WinnersText(std::span<const JudgedKernel> kernels) {
+  const std::optional<FinalSpeedUp> speed_up = FinalSpeedUpOf(kernels);
+  return speed_up ? fmt::format("{}; {}", With(speed_up->mean, speed_up->interval), speed_up->problems) : "";
+}
+
 std::string SharesTable(std::span<const NamedKernels> all) {
   constexpr auto kRight = Table::Align::kRight;
-  Table table({{""}, {"kernels", kRight}, {"end", kRight}, {"compile", kRight}, {"right", kRight}, {"cheats", kRight}});
+  Table table({{""},
+               {"kernels", kRight},
+               {"end", kRight},
+               {"compile", kRight},
+               {"right", kRight},
+               {"cheats", kRight},
+               {"novel", kRight},
+               {"winners", kRight}});
   for (const auto& [name, kernels] : all) {
     const KernelShares shares = SharesOf(kernels);
     table.Add({name, CountText(int64_t(shares.all)), Share(shares.finished, shares.all),
-               Share(shares.compiled, shares.all), Share(shares.right, shares.all), Share(shares.cheats, shares.all)});
+               Share(shares.compiled, shares.all), Share(shares.right, shares.all), Share(shares.cheats, shares.all),
+               shares.looked_up == 0 ? "" : Share(shares.novel, shares.looked_up), WinnersText(kernels)});
   }
   return table.Print({});
 }

@@ -9,8 +9,6 @@
 
 namespace gemmsmith {
 
-namespace {
-
 Result<JudgedText> JudgedTextOf(const nlohmann::ordered_json& json) {
   ASSIGN_OR_RETURN(const SourceVerdict verdict, ReadSourceVerdict(json));
   const std::optional<double> reward = RewardOf(json);
@@ -21,8 +19,6 @@ Result<JudgedText> JudgedTextOf(const nlohmann::ordered_json& json) {
                     .speed_up = verdict.speed_up,
                     .time_ns = verdict.is_timed ? std::optional(verdict.time_ns) : std::nullopt};
 }
-
-}  // namespace
 
 Result<std::vector<std::vector<JudgedText>>> QueueTextJudge::Judge(std::span<const WrittenTexts> written) {
   std::vector<JudgeRequest> requests;

@@ -2,6 +2,7 @@
 // reward.
 #pragma once
 
+#include <nlohmann/json_fwd.hpp>
 #include <string>
 #include <utility>
 #include <vector>
@@ -10,6 +11,9 @@
 #include "llm/source_judge.h"
 
 namespace gemmsmith {
+
+// Of a verdict as JsonOf(JudgeResult, ...) has it. Unavailable where it says nothing of the kernel.
+Result<JudgedText> JudgedTextOf(const nlohmann::ordered_json& json);
 
 class QueueTextJudge : public TextJudge {
  public:

@@ -12,6 +12,7 @@ namespace gemmsmith {
 // "fast" sources lead AutoTuning by 1.5; what ends in preparation is wrong.
 class RacingJudge : public FakeJudge {
  public:
+  using FakeJudge::FakeJudge;
   std::variant<JudgeResult, Candidate> Prepare(const JudgeRequest& request) override {
     JudgeRequest told = request;
     std::string& text = std::get<FreeForm>(told.subject).text;

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <functional>
 #include <map>
 #include <nlohmann/json.hpp>
@@ -31,7 +32,10 @@ Result<JudgedKernel> KernelOf(std::string_view line) {
     const auto found = json.find(key);
     return found != json.end() && found->is_number() ? std::optional(found->get<double>()) : std::nullopt;
   };
-  JudgedKernel kernel{.reward = number_of("reward"), .speed_up = number_of("speed_up")};
+  JudgedKernel kernel{
+      .reward = number_of("reward"), .speed_up = number_of("speed_up"), .final_speed_up = number_of("final")};
+  if (const auto novel = json.find("novel"); novel != json.end() && novel->is_boolean())
+    kernel.is_novel = novel->get<bool>();
   ASSIGN_OR_RETURN(kernel.file, text_of("file"));
   ASSIGN_OR_RETURN(const std::string problem, text_of("problem"));
   ASSIGN_OR_RETURN(kernel.gemm, ParseGemm(problem));
@@ -85,6 +89,8 @@ Status WriteJudgedKernels(const std::vector<JudgedKernel>& kernels, const std::f
                                    {"outcome", kernel.outcome ? Name(*kernel.outcome) : kUnfinished}};
     if (kernel.reward) line["reward"] = *kernel.reward;
     if (kernel.speed_up) line["speed_up"] = *kernel.speed_up;
+    if (kernel.is_novel) line["novel"] = *kernel.is_novel;
+    if (kernel.final_speed_up) line["final"] = *kernel.final_speed_up;
     lines += line.dump() + "\n";
   }
   return WriteFileAtomic(path, lines);
@@ -110,8 +116,30 @@ KernelShares SharesOf(std::span<const JudgedKernel> kernels) {
     shares.compiled += kernel.outcome && *kernel.outcome > OutcomeKind::kResourceOver;
     shares.right += kernel.outcome == OutcomeKind::kMeasured;
     shares.cheats += kernel.outcome == OutcomeKind::kCheated;
+    shares.looked_up += kernel.is_novel.has_value();
+    shares.novel += kernel.is_novel.value_or(false);
   }
   return shares;
+}
+
+std::map<Gemm, size_t> FastestKernels(std::span<const JudgedKernel> kernels) {
+  std::map<Gemm, size_t> fastest;
+  for (size_t i = 0; i < kernels.size(); ++i) {
+    if (!kernels[i].speed_up) continue;
+    const auto [found, is_first] = fastest.try_emplace(kernels[i].gemm, i);
+    if (*kernels[i].speed_up > *kernels[found->second].speed_up) found->second = i;
+  }
+  return fastest;
+}
+
+std::optional<FinalSpeedUp> FinalSpeedUpOf(std::span<const JudgedKernel> kernels) {
+  std::vector<double> logs;
+  for (const JudgedKernel& kernel : kernels)
+    if (kernel.final_speed_up) logs.push_back(std::log(*kernel.final_speed_up));
+  if (logs.empty()) return std::nullopt;
+  const Interval interval =
+      Resampled(logs.size(), [&](std::span<const size_t> drawn) { return SumOf(logs, drawn) / double(drawn.size()); });
+  return FinalSpeedUp{logs.size(), std::exp(Mean(logs)), {std::exp(interval.low), std::exp(interval.high)}};
 }
 
 std::vector<BestOf> BestOfKernels(std::span<const JudgedKernel> kernels) {

@@ -18,13 +18,27 @@ JudgedKernel Kernel(int m, OutcomeKind outcome, std::optional<double> speed_up =
 
 JudgedKernel Right(int m, double speed_up) { return Kernel(m, OutcomeKind::kMeasured, speed_up); }
 
+JudgedKernel Looked(int m, bool is_novel) {
+  JudgedKernel kernel = Right(m, 1);
+  kernel.is_novel = is_novel;
+  return kernel;
+}
+
+JudgedKernel Final(int m, double speed_up) {
+  JudgedKernel kernel = Right(m, 1);
+  kernel.final_speed_up = speed_up;
+  return kernel;
+}
+
 TEST(JudgedKernels, ComeBackAsTheyWereWritten) {
   const TemporaryFolder folder = *TemporaryFolder::Create("judged");
   const std::filesystem::path path = folder.path() / "judged.jsonl";
-  const std::vector<JudgedKernel> kernels = {
-      Right(64, 0.75),
-      Kernel(64, OutcomeKind::kWrong),
-      {.file = "kernel_00002.cu", .gemm = *ParseGemm("gemm 8x64x64 tn f16 f32")}};
+  const std::vector<JudgedKernel> kernels = {Right(64, 0.75),
+                                             Kernel(64, OutcomeKind::kWrong),
+                                             {.file = "kernel_00002.cu", .gemm = *ParseGemm("gemm 8x64x64 tn f16 f32")},
+                                             Looked(64, true),
+                                             Looked(64, false),
+                                             Final(64, 1.25)};
   ASSERT_TRUE(WriteJudgedKernels(kernels, path).ok());
   const Result<std::vector<JudgedKernel>> read = ReadJudgedKernels(path);
   ASSERT_TRUE(read.ok()) << read.status().message();
@@ -52,13 +66,17 @@ TEST(JudgedKernels, SharesCountStagesThatKernelsCameTo) {
       Kernel(64, OutcomeKind::kWrong),
       Kernel(64, OutcomeKind::kCheated),
       {.file = "", .gemm = Right(64, 1).gemm},
+      Looked(64, true),
+      Looked(64, false),
   };
   const KernelShares shares = SharesOf(kernels);
-  EXPECT_EQ(shares.all, 5u);
-  EXPECT_EQ(shares.finished, 4u);
-  EXPECT_EQ(shares.compiled, 3u);
-  EXPECT_EQ(shares.right, 1u);
+  EXPECT_EQ(shares.all, 7u);
+  EXPECT_EQ(shares.finished, 6u);
+  EXPECT_EQ(shares.compiled, 5u);
+  EXPECT_EQ(shares.right, 3u);
   EXPECT_EQ(shares.cheats, 1u);
+  EXPECT_EQ(shares.looked_up, 2u);
+  EXPECT_EQ(shares.novel, 1u);
 }
 
 TEST(JudgedKernels, TheBestOfSeveralCountsWrongOnesAsNothing) {
@@ -71,6 +89,24 @@ TEST(JudgedKernels, TheBestOfSeveralCountsWrongOnesAsNothing) {
   EXPECT_EQ(best[1].draws, 2u);
   EXPECT_DOUBLE_EQ(best[1].interval.low, 0.5);
   EXPECT_DOUBLE_EQ(best[1].interval.high, 1);
+}
+
+TEST(JudgedKernels, TheFastestRightOneOfAProblemWins) {
+  const std::vector<JudgedKernel> kernels = {Right(64, 1), Right(128, 0.5), Kernel(256, OutcomeKind::kWrong),
+                                             Right(64, 2), Right(128, 0.25)};
+  const std::map<Gemm, size_t> fastest = FastestKernels(kernels);
+  EXPECT_EQ(fastest, (std::map<Gemm, size_t>{{kernels[0].gemm, 3}, {kernels[1].gemm, 1}}));
+}
+
+TEST(JudgedKernels, FinalSpeedUpsMeetInTheirGeometricMean) {
+  const std::vector<JudgedKernel> kernels = {Final(64, 0.5), Final(128, 2), Right(256, 9)};
+  const std::optional<FinalSpeedUp> speed_up = FinalSpeedUpOf(kernels);
+  ASSERT_TRUE(speed_up);
+  EXPECT_EQ(speed_up->problems, 2u);
+  EXPECT_DOUBLE_EQ(speed_up->mean, 1);
+  EXPECT_DOUBLE_EQ(speed_up->interval.low, 0.5);
+  EXPECT_DOUBLE_EQ(speed_up->interval.high, 2);
+  EXPECT_FALSE(FinalSpeedUpOf({&kernels[2], 1}));
 }
 
 TEST(JudgedKernels, ARatioIsOfTheSameProblems) {

@@ -65,9 +65,31 @@ TEST_F(CorpusTest, PlansOfAProposerBecomeSamples) {
   EXPECT_NE(ReadFile(kernels + "/kernel_00002.cu")->find("// gemm 64x64x64 nn f16 f32, by the plan"),
             std::string::npos);
   EXPECT_NE(ReadFile(kernels + "/samples.jsonl")->find("kernel_00002.cu"), std::string::npos);
-  ExpectOneError(home.Run({"corpus", "sample", home.File("w", ""), "--proposer", "policy", "--shapes", "64x64x64", "-o",
-                           kernels}),
-                 1, "/w");
+  ExpectOneError(
+      home.Run({"corpus", "sample", home.File("w", ""), "--proposer", "policy", "--shapes", "64x64x64", "-o", kernels}),
+      1, "/w");
+}
+
+TEST_F(CorpusTest, AKernelThatNoPlanHasIsNovel) {
+  const std::string kernels = home.Path("kernels"), first = kernels + "/kernel_00000.cu";
+  ASSERT_EQ(home.Run({"corpus", "sample", "--proposer", "ranked", "--shapes", "64x64x64", "--layouts", "nn", "--count",
+                      "3", "-o", kernels})
+                .exit_code,
+            0);
+  ASSERT_TRUE(WriteFileAtomic(first, *ReadFile(first) + "int more;\n").ok());
+  ExpectOneError(home.Run({"corpus", "novel", kernels}), 3, "judged.jsonl: No such file or directory");
+  std::string lines;
+  for (const char* outcome : {"measured", "measured", "wrong"})
+    lines +=
+        fmt::format("{{\"file\":\"a.cu\",\"problem\":\"gemm 64x64x64 nn f16 f32\",\"outcome\":\"{}\"}}\n", outcome);
+  ASSERT_TRUE(WriteFileAtomic(kernels + "/judged.jsonl", lines).ok());
+  const Finished done = home.Run({"corpus", "novel", kernels});
+  ASSERT_EQ(done.exit_code, 0) << done.error;
+  EXPECT_TRUE(done.out.starts_with("1 of 2 right kernels are novel")) << done.out;
+  const std::string marked = *ReadFile(kernels + "/judged.jsonl");
+  EXPECT_LT(marked.find("\"novel\":true"), marked.find("\"novel\":false"));
+  EXPECT_NE(home.Run({"corpus", "compare", kernels}).out.find("50.0 %"), std::string::npos);
+  ExpectOneError(home.Run({"corpus", "judge", kernels, "--final", "--device", "h100"}), 3, "kernels are timed: ");
 }
 
 TEST_F(CorpusTest, JudgedKernelsOfTwoModelsAreCompared) {

@@ -75,7 +75,8 @@ INSTANTIATE_TEST_SUITE_P(
         WrongWords{{"corpus", "sample", "-o", "y", "--shapes", "8x8x8", "--proposer", "policy", "--bf16"},
                    "--bf16 goes without --proposer"},
         WrongWords{{"corpus", "sample", "m", "--top-p", "0"}, "--top-p"},
-        WrongWords{{"corpus", "judge"}, "corpus judge needs KERNELS"},
+        WrongWords{{"corpus", "judge"}, "corpus judge needs FILE"},
+        WrongWords{{"corpus", "novel"}, "corpus novel needs FILE"},
         WrongWords{{"corpus", "compare"}, "corpus compare needs FILE"},
         WrongWords{{"corpus", "reinforce", "m", "--tokenizer", "t"}, "corpus reinforce needs --shapes"},
         WrongWords{{"corpus", "tokenizer", "x", "--output", "y", "--words", "258"}, "'258'"},
@@ -204,7 +205,7 @@ INSTANTIATE_TEST_SUITE_P(Verbs, HelpTest,
                                          "records compare", "records measure", "promote", "catalogue", "catalogue show",
                                          "catalogue find", "catalogue build", "catalogue general", "train", "compare",
                                          "corpus", "corpus flat", "corpus tokenizer", "corpus train", "corpus sample", "corpus shrink",
-                                         "corpus judge", "corpus compare", "corpus reinforce", "corpus collect",
+                                         "corpus judge", "corpus novel", "corpus compare", "corpus reinforce", "corpus collect",
                                          "corpus clean", "corpus instruct", "corpus retrieve", "corpus stats",
                                          "doctor"));
 
