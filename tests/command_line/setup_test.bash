@@ -192,6 +192,46 @@ case_a_run_without_a_passed_test_is_a_failure() {
   says '0 passed, 0 failed, 0 skipped'
 }
 
+# A python3 whose pip says $PIP_SAYS and ends with $PIP_STATUS.
+make_python() {
+  make_tree
+  stand_in wheel_python '[[ $* != *install* ]] || { printf "%s\n" "${PIP_SAYS:-}"; exit "${PIP_STATUS:-0}"; }'
+  stand_in python3 '[[ $* != "-m venv "* ]] || { mkdir -p "$3/bin" && cp "${0%/*}/wheel_python" "$3/bin/python"; }'
+  chmod a+x "$place"/bin/*
+  export XDG_CACHE_HOME="$place/cache"
+}
+
+case_the_local_model_is_installed_once_and_into_the_cache() {
+  make_python
+  run 0 "$tree/tools/local_model" --install
+  says "installed in $place/cache/gemmsmith/local_model"
+  run 0 "$tree/tools/local_model" --install
+  (($(grep -c 'pip.* --require-hashes ' "$place/calls") == 1)) || die 'pip should be asked once, with sums'
+  [[ ! -e $place/cache/gemmsmith/local_model/install.partial ]] || die 'a partial installation is left'
+}
+
+case_a_local_model_that_cannot_be_had_is_one_line_and_tried_again() {
+  make_python
+  PIP_STATUS=1 PIP_SAYS='ERROR: No matching distribution' run 3 "$tree/tools/local_model" --install
+  says 'check the network and the index of pip (ERROR: No matching distribution)'
+  PIP_STATUS=1 PIP_SAYS='ERROR: THESE PACKAGES DO NOT MATCH THE HASHES' run 3 "$tree/tools/local_model" --install
+  says 'another sha256 than this script expects'
+  stand_in df 'printf "x\nx x x 7 x\n"' && chmod a+x "$place/bin/df"
+  run 3 "$tree/tools/local_model" --install
+  says 'has 7 MB free, needs 500 MB'
+  rm "$place/bin/df"
+  run 0 "$tree/tools/local_model" --install
+}
+
+case_words_that_the_local_model_does_not_know_are_wrong_use() {
+  make_python
+  run 2 "$tree/tools/local_model" --port 99999
+  says '--port takes a number from 1 to 65535'
+  run 2 "$tree/tools/local_model" --public
+  says 'It listens on 127.0.0.1 alone'
+  called python3 0
+}
+
 case_the_gpu_record_is_current_until_a_covered_source_changes() {
   make_tree
   mkdir -p "$tree"/src/{problem,device,program,compile,evaluate,cli}
