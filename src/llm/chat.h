@@ -35,6 +35,10 @@ struct ChatAnswer {
 nlohmann::ordered_json JsonOf(const ChatAnswer& answer);
 Result<ChatAnswer> ReadChatAnswer(const nlohmann::ordered_json& json);
 
+inline bool IsRefusal(const Result<ChatAnswer>& answer) {
+  return answer.status().code() == StatusCode::kInvalidArgument;
+}
+
 class ChatModel {
  public:
   virtual ~ChatModel() = default;

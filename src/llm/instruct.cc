@@ -6,8 +6,6 @@
 #include <nlohmann/json.hpp>
 #include <thread>
 
-#include "agents/judge_journal.h"
-#include "base/hash.h"
 #include "base/text.h"
 #include "corpus/text_shards.h"
 #include "llm/logged.h"
@@ -18,7 +16,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr const char *kInstructRun = "run", *kInstructModel = "model", *kInstructRefused = "refused";
+constexpr const char *kInstructRun = "run", *kInstructModel = "model";
 constexpr size_t kAskedAtOnce = 8;
 constexpr size_t kMostCodeAsked = 8 << 10, kLongestInstructionAnswer = 600, kFewestInstructionWords = 3;
 
@@ -26,10 +24,6 @@ constexpr std::string_view kTaskOfInstructor =
     "You write instructions for a data set of CUDA code. For the code that you are shown, write the instruction that "
     "a programmer would give to have it written: what it computes, from what, and what matters about how. One to three "
     "sentences, on one line, without code and without the words of this task. Answer with the instruction alone.";
-
-bool IsRefusal(const Result<ChatAnswer>& answer) { return answer.status().code() == StatusCode::kInvalidArgument; }
-
-std::string KeyOfQuestion(const ChatRequest& request) { return HashBytes(PrintLine(JsonOf(request))).Hex(); }
 
 class Instructor {
  public:
@@ -75,19 +69,14 @@ class Instructor {
     return model->get<std::string>();
   }
 
-  Result<ChatAnswer> Ask(const ChatRequest& request, ExchangeLog& log) const {
-    if (const auto refusal = log.Find(kInstructRefused, KeyOfQuestion(request)); refusal && refusal->is_string())
-      return InvalidArgument(refusal->get<std::string>());
-    return LoggedModel(endpoint_, log).Ask(request);
-  }
-
   Status AskFor(std::span<Snippet*> snippets, ExchangeLog& log) {
     std::vector<ChatRequest> requests;
     for (const Snippet* snippet : snippets) requests.push_back(InstructionRequest(*snippet, summary_.model));
+    LoggedModel model(endpoint_, log);
     std::vector<Result<ChatAnswer>> answers(snippets.size(), Unavailable("not asked"));
     {
       std::vector<std::jthread> threads;
-      for (size_t i = 0; i < snippets.size(); ++i) threads.emplace_back([&, i] { answers[i] = Ask(requests[i], log); });
+      for (size_t i = 0; i < snippets.size(); ++i) threads.emplace_back([&, i] { answers[i] = model.Ask(requests[i]); });
     }
     for (const Result<ChatAnswer>& answer : answers)
       if (!answer.ok() && !IsRefusal(answer)) return answer.status();
@@ -95,19 +84,14 @@ class Instructor {
     const bool has_answered = summary_.written + summary_.unreadable > 0 || !std::ranges::all_of(answers, IsRefusal);
     if (!has_answered) return answers.front().status();
     for (size_t i = 0; i < snippets.size(); ++i) {
-      if (answers[i].ok())
+      if (answers[i].ok()) {
         Take(InstructionInAnswer(*answers[i]), *snippets[i]);
-      else
-        RETURN_IF_ERROR(KeepRefusal(requests[i], answers[i].status().message(), log));
+        continue;
+      }
+      ++summary_.refused;
+      RETURN_IF_ERROR(model.KeepRefusal(requests[i], answers[i].status().message()));
     }
     return OkStatus();
-  }
-
-  Status KeepRefusal(const ChatRequest& request, const std::string& words, ExchangeLog& log) {
-    ++summary_.refused;
-    const std::string key = KeyOfQuestion(request);
-    if (log.is_read_only() || log.Find(kInstructRefused, key)) return OkStatus();
-    return log.Append(kInstructRefused, key, JsonOf(request), words);
   }
 
   void Take(std::string instruction, Snippet& snippet) {

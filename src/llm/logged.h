@@ -13,6 +13,8 @@ class LoggedModel : public ChatModel {
  public:
   LoggedModel(ChatModel* model, ExchangeLog& log) : model_(model), log_(log) {}
   Result<ChatAnswer> Ask(const ChatRequest& request) override;
+  // Ask is refused in the same words from now on. Nothing where the log is only read.
+  Status KeepRefusal(const ChatRequest& request, const std::string& words);
 
  private:
   ChatModel* const model_;

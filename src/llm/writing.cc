@@ -96,10 +96,13 @@ class Writing {
   Status TakeTurn(int round, std::vector<Conversation>& conversations) {
     const int64_t left = options_.answers - counts_.answers;
     if (int64_t(conversations.size()) > left) conversations.resize(size_t(left));
-    ASSIGN_OR_RETURN(const std::vector<ChatAnswer> answers, AskAll(round, conversations));
+    ASSIGN_OR_RETURN(const std::vector<std::optional<ChatAnswer>> answers, AskAll(round, conversations));
     std::vector<JudgeRequest> requests;
     for (size_t i = 0; i < conversations.size(); ++i) {
-      TakeAnswer(answers[i], conversations[i]);
+      if (answers[i])
+        TakeAnswer(*answers[i], conversations[i]);
+      else
+        End(conversations[i]);
       if (!conversations[i].source.empty()) requests.push_back(RequestFor(conversations[i].source, Protocol::kScreen));
     }
     ASSIGN_OR_RETURN(const std::vector<Json> verdicts, judge_.Judge(requests));
@@ -114,7 +117,8 @@ class Writing {
     return OkStatus();
   }
 
-  Result<std::vector<ChatAnswer>> AskAll(int round, const std::vector<Conversation>& conversations) {
+  // Nothing where a repair is refused: the conversation has become too long for the model.
+  Result<std::vector<std::optional<ChatAnswer>>> AskAll(int round, const std::vector<Conversation>& conversations) {
     std::vector<Result<ChatAnswer>> answers(conversations.size(), Unavailable("not asked"));
     const auto ask = [&](size_t i) {
       const Conversation& asked = conversations[i];
@@ -129,12 +133,21 @@ class Writing {
       std::vector<std::jthread> threads;
       for (size_t i = 0; i < conversations.size(); ++i) threads.emplace_back(ask, i);
     }
-    std::vector<ChatAnswer> all;
-    for (Result<ChatAnswer>& answer : answers) {
-      RETURN_IF_ERROR(answer.status());
-      all.push_back(*std::move(answer));
+    std::vector<std::optional<ChatAnswer>> all;
+    for (size_t i = 0; i < answers.size(); ++i) {
+      if (conversations[i].answers > 0 && IsRefusal(answers[i])) {
+        all.emplace_back();
+        continue;
+      }
+      RETURN_IF_ERROR(answers[i].status());
+      all.emplace_back(*std::move(answers[i]));
     }
     return all;
+  }
+
+  static void End(Conversation& conversation) {
+    conversation.source.clear();
+    conversation.is_over = true;
   }
 
   void TakeAnswer(const ChatAnswer& answer, Conversation& conversation) {

@@ -16,7 +16,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-constexpr const char *kRun = "run", *kTerms = "terms", *kBudgets = "budgets";
+constexpr const char *kRun = "run", *kTerms = "terms", *kBudgets = "budgets", *kTexts = "texts";
 
 // What the answers of a run depend on.
 Json TermsOf(const WritingRun& run) {
@@ -83,6 +83,20 @@ void FillTexts(WritingRun& run) {
   run.options.query = QueryOnProblem(run.options.gemm, run.device);
 }
 
+// What questions begin with. A cassette has its own: it outlives changes of the documents that they are made from.
+Json TextsOf(const WritingOptions& options) {
+  return {{"task", options.task}, {"example", options.example}, {"query", options.query.words}};
+}
+
+Status ReadTexts(const Json& texts, WritingOptions& options) try {
+  options.task = texts.at("task").get<std::string>();
+  options.example = texts.at("example").get<std::string>();
+  options.query = {.words = texts.at("query").get<std::string>()};
+  return OkStatus();
+} catch (const Json::exception& error) {
+  return DataLoss(fmt::format("the cassette's texts are damaged: {}", error.what()));
+}
+
 Result<std::unique_ptr<ExchangeLog>> OpenLog(const std::string& name, WritingRun& run) {
   const Json terms = TermsOf(run);
   const std::string file = name.empty() ? "llm-" + HashBytes(PrintLine(terms)).Hex().substr(0, 16) : name;
@@ -92,8 +106,8 @@ Result<std::unique_ptr<ExchangeLog>> OpenLog(const std::string& name, WritingRun
     RETURN_IF_ERROR(log->Append(kRun, kTerms, {}, terms));
   else if (*stored != terms)
     return InvalidArgument(fmt::format("{} is of other options: choose another --name", run.exchanges.string()));
-  const Json budgets = BudgetsOf(run.options);
-  if (log->Find(kRun, kBudgets) != budgets) RETURN_IF_ERROR(log->Append(kRun, kBudgets, {}, budgets));
+  for (const auto& [key, value] : {std::pair(kBudgets, BudgetsOf(run.options)), {kTexts, TextsOf(run.options)}})
+    if (log->Find(kRun, key) != value) RETURN_IF_ERROR(log->Append(kRun, key, {}, value));
   return log;
 }
 
@@ -116,6 +130,8 @@ Result<WritingRun> WriteKernels(WritingRequest request, StopRule& stop, const st
     const std::optional<Json> terms = log->Find(kRun, kTerms), budgets = log->Find(kRun, kBudgets);
     if (!terms || !budgets) return DataLoss(fmt::format("{} is no log of exchanges", request.cassette.string()));
     RETURN_IF_ERROR(ReadTerms(*terms, *budgets, run));
+    FillTexts(run);
+    if (const std::optional<Json> texts = log->Find(kRun, kTexts)) RETURN_IF_ERROR(ReadTexts(*texts, run.options));
   } else {
     ASSIGN_OR_RETURN(std::unique_ptr<HttpClient> client, HttpClient::Open());
     ASSIGN_OR_RETURN(endpoint, ChatEndpoint::Open({.url = request.endpoint, .key = request.key, .stop = interrupted},
@@ -127,9 +143,9 @@ Result<WritingRun> WriteKernels(WritingRequest request, StopRule& stop, const st
     run.device = room.judge->device();
     run.why_not_timed = room.judge->why_no_gpu();
     queue = std::make_unique<QueueJudge>(*room.queue, interrupted);
+    FillTexts(run);
     ASSIGN_OR_RETURN(log, OpenLog(request.name, run));
   }
-  FillTexts(run);
   on_begin(run);
   LoggedModel model(endpoint.get(), *log);
   LoggedJudge judge(queue.get(), *log);

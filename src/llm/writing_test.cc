@@ -262,6 +262,23 @@ TEST_F(Cassette, WhatItDoesNotHoldIsNotMadeUp) {
   EXPECT_EQ(ExchangeLog::Open(folder_.path() / "none.jsonl", true).status().code(), StatusCode::kNotFound);
 }
 
+TEST_F(Cassette, ARepairThatTheModelRefusesEndsItsConversationAlone) {
+  FakeModel model([](const ChatRequest& request) -> Result<ChatAnswer> {
+    if (request.messages.size() > 2) return InvalidArgument("longer than the context");
+    return Says(AnswerThat("does not compile"));
+  });
+  FakeSourceJudge judge;
+  const Result<WritingResult> recorded = Recorded(5, model, judge);
+  ASSERT_TRUE(recorded.ok()) << recorded.status().message();
+  EXPECT_EQ(recorded->counts.answers, 5) << "a refusal is no answer";
+  EXPECT_EQ(model.requests().size(), 5u + 3u) << "a repair that the budget has no room for is not asked for";
+  const Result<WritingResult> replayed = Replayed(5);
+  ASSERT_TRUE(replayed.ok()) << replayed.status().message();
+  EXPECT_EQ(replayed->counts.answers, 5);
+  FakeModel refuses([](const ChatRequest&) -> Result<ChatAnswer> { return InvalidArgument("no such parameter"); });
+  EXPECT_EQ(Write(SomeOptions(5), refuses, judge).status().message(), "no such parameter") << "a first question";
+}
+
 TEST_F(Cassette, OneRunAtATimeWritesALog) {
   const std::unique_ptr<ExchangeLog> log = Log();
   EXPECT_EQ(ExchangeLog::Open(path(), false).status().code(), StatusCode::kUnavailable);
