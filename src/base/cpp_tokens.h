@@ -8,12 +8,12 @@
 namespace gemmsmith {
 
 enum class CppTokenKind : uint8_t {
-  kName,  // keywords too
+  kName,  // Keywords too.
   kNumber,
-  kString,     // or a character; an ordinary one ends with its line at the latest
-  kSign,       // comparisons, `::` and `->` are one; `>>` is two, because it may close two lists of template arguments
-  kComment,    // a block, or one line without its end
-  kDirective,  // of the preprocessor, with the lines and the comment that continue it
+  kString,     // Or a character. An ordinary one ends with its line at the latest.
+  kSign,       // Comparisons, `::` and `->` are one. `>>` is two: it may close two lists of template arguments.
+  kComment,    // A block, or one line without its end.
+  kDirective,  // For the preprocessor, with the lines and the comment that continue it.
 };
 
 struct CppToken {

@@ -536,17 +536,16 @@ struct OnceCommand {
   int calls = 1;
 };
 
-using Command =
-    std::variant<OptimizeCommand, EvaluateCommand, VerifyCommand, RecipeCommand, SelfTestCommand, PlanCheckCommand,
-                 PlanListCommand, PlanEmitCommand, PlanExplainCommand, PlanFactsCommand, RecordsImportCommand,
-                 RecordsExportCommand, RecordsListCommand, RecordsStatsCommand, RecordsPairsCommand,
-                 RecordsCompareCommand, RecordsMeasureCommand, BenchCommand, PromoteCommand, CatalogueShowCommand,
-                 CatalogueFindCommand, CatalogueCompareCommand, CatalogueSettleCommand, CatalogueProveCommand,
-                 CatalogueBuildCommand, CatalogueGeneralCommand, ReportCommand, TrainCommand, CompareCommand,
-                 CorpusFlatCommand, CorpusTokenizerCommand, CorpusTrainCommand, CorpusShrinkCommand, CorpusSampleCommand, CorpusJudgeCommand, CorpusNovelCommand,
-                 CorpusCompareCommand, CorpusReinforceCommand, CorpusCollectCommand, CorpusCleanCommand,
-                 CorpusInstructCommand, CorpusRetrieveCommand, CorpusStatsCommand, RunProgramCommand, McpCommand,
-                 ServeCommand, DoctorCommand, WorkerCommand, CompilerCommand, OnceCommand>;
+using Command = std::variant<
+    OptimizeCommand, EvaluateCommand, VerifyCommand, RecipeCommand, SelfTestCommand, PlanCheckCommand, PlanListCommand,
+    PlanEmitCommand, PlanExplainCommand, PlanFactsCommand, RecordsImportCommand, RecordsExportCommand,
+    RecordsListCommand, RecordsStatsCommand, RecordsPairsCommand, RecordsCompareCommand, RecordsMeasureCommand,
+    BenchCommand, PromoteCommand, CatalogueShowCommand, CatalogueFindCommand, CatalogueCompareCommand,
+    CatalogueSettleCommand, CatalogueProveCommand, CatalogueBuildCommand, CatalogueGeneralCommand, ReportCommand,
+    TrainCommand, CompareCommand, CorpusFlatCommand, CorpusTokenizerCommand, CorpusTrainCommand, CorpusShrinkCommand,
+    CorpusSampleCommand, CorpusJudgeCommand, CorpusNovelCommand, CorpusCompareCommand, CorpusReinforceCommand,
+    CorpusCollectCommand, CorpusCleanCommand, CorpusInstructCommand, CorpusRetrieveCommand, CorpusStatsCommand,
+    RunProgramCommand, McpCommand, ServeCommand, DoctorCommand, WorkerCommand, CompilerCommand, OnceCommand>;
 
 // Nothing to carry out: help or the version was asked for (exit code 0), or the words were wrong (2).
 struct NoCommand {

@@ -34,8 +34,9 @@ Result<int> Run(const CorpusTrainCommand& command) {
   ASSIGN_OR_RETURN(const Tokenizer tokenizer, ReadTokenizer(command.tokenizer));
   ASSIGN_OR_RETURN(const PolicyModel begin, BeginOf(command, tokenizer));
   ASSIGN_OR_RETURN(const EncodedTexts texts, EncodedTexts::Read(command.texts, tokenizer, begin.config.positions));
-  ASSIGN_OR_RETURN(const std::unique_ptr<Trainer> trainer,
-                   OpenTorchTrainer(begin.config, command.device, command.bf16 ? ProductType::kBf16 : ProductType::kF32));
+  ASSIGN_OR_RETURN(
+      const std::unique_ptr<Trainer> trainer,
+      OpenTorchTrainer(begin.config, command.device, command.bf16 ? ProductType::kBf16 : ProductType::kF32));
   WriteNote(fmt::format("training with {} on {}: {}, {} held out, {} too long", trainer->Version(), command.device,
                         Plural(int64_t(texts.train().size()), "text"), texts.held_out().size(), texts.too_long()));
   TrainingBar bar("train", "loss", options.steps);

@@ -155,8 +155,8 @@ class SandboxedNvcc : public SourceCompiler {
       ASSIGN_OR_RETURN(compilation, Build(text, &*headers, architecture, kBuildLimit));
       compilation->has_narrow_headers = true;
     }
-    const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(start + kBuildLimit -
-                                                                            std::chrono::steady_clock::now());
+    const auto left =
+        std::chrono::duration_cast<std::chrono::milliseconds>(start + kBuildLimit - std::chrono::steady_clock::now());
     if (!compilation || (!compilation->program && left > std::chrono::seconds(1))) {
       ASSIGN_OR_RETURN(compilation, Build(text, nullptr, architecture, left));
     }

@@ -140,10 +140,8 @@ PolicyModel NewTextModel(const Tokenizer& tokenizer, const ModelConfig& config, 
 Status TrainOnTexts(const EncodedTexts& texts, const PolicyModel& begin, const TextTrainingOptions& options,
                     Trainer& trainer, const std::filesystem::path& folder, const TrainingHooks& hooks) {
   constexpr int64_t kKeepEvery = 50;  // a checkpoint of this model takes longer than a step
-  const TrainingRun run = {.folder = folder,
-                           .steps = options.steps,
-                           .options = OptionsOf(options, texts, begin),
-                           .keep_every = kKeepEvery};
+  const TrainingRun run = {
+      .folder = folder, .steps = options.steps, .options = OptionsOf(options, texts, begin), .keep_every = kKeepEvery};
   const Random random(options.seed);
   std::optional<TokenBatch> held_out;
   if (!texts.held_out().empty())

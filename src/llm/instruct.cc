@@ -76,7 +76,8 @@ class Instructor {
     std::vector<Result<ChatAnswer>> answers(snippets.size(), Unavailable("not asked"));
     {
       std::vector<std::jthread> threads;
-      for (size_t i = 0; i < snippets.size(); ++i) threads.emplace_back([&, i] { answers[i] = model.Ask(requests[i]); });
+      for (size_t i = 0; i < snippets.size(); ++i)
+        threads.emplace_back([&, i] { answers[i] = model.Ask(requests[i]); });
     }
     for (const Result<ChatAnswer>& answer : answers)
       if (!answer.ok() && !IsRefusal(answer)) return answer.status();

@@ -102,7 +102,8 @@ Status TakeFewBits(SafeTensors& file, const NamedWeights& weights) {
     values = FromFewBits({{bytes.begin(), bytes.end()}, std::move(scales->second.values)},
                          BitsOf(weights.name, int(ParseInteger(bits).value_or(0))));
   if (!values || int64_t(values->size()) != SizeOf(weights))
-    return DataLoss(fmt::format("'{}' has another size in few bits than [{}]", weights.name, fmt::join(weights.shape, ", ")));
+    return DataLoss(
+        fmt::format("'{}' has another size in few bits than [{}]", weights.name, fmt::join(weights.shape, ", ")));
   file.tensors[weights.name] = {weights.shape, *std::move(values)};
   file.tensors.erase(multiples);
   file.tensors.erase(scales);

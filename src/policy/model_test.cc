@@ -62,8 +62,7 @@ TEST(SafeTensorsTest, TensorsAndMetadataComeBackInHalfPrecision) {
 TEST(SafeTensorsTest, InSinglePrecisionNumbersComeBackExactly) {
   SafeTensors file;
   file.tensors["x"] = {{3}, {0.1f, 1e-30f, 3e38f}, NumberType::kF32};
-  EXPECT_EQ(DecodeSafeTensors(EncodeSafeTensors(file))->tensors.at("x").values,
-            file.tensors["x"].values);
+  EXPECT_EQ(DecodeSafeTensors(EncodeSafeTensors(file))->tensors.at("x").values, file.tensors["x"].values);
 }
 
 TEST(SafeTensorsTest, BytesComeBackExactly) {

@@ -62,7 +62,8 @@ Result<TensorEntry> ReadEntry(const std::string& name, const Json& json) {
   if (!json.is_object() || !json.contains("dtype") || !json.contains("shape") || !json.contains("data_offsets"))
     return wrong("lacks dtype, shape or data_offsets");
   TensorEntry entry{.name = name};
-  const auto* const type = std::ranges::find_if(kTypes, [&](const NamedType& one) { return json["dtype"] == one.name; });
+  const auto* const type =
+      std::ranges::find_if(kTypes, [&](const NamedType& one) { return json["dtype"] == one.name; });
   if (type == std::end(kTypes)) return wrong("numbers are neither F16 nor F32 nor U8");
   entry.type = NumberType(type - std::begin(kTypes));
   const Json& offsets = json["data_offsets"];
@@ -179,8 +180,7 @@ Result<SafeTensors> DecodeSafeTensors(std::string_view bytes) {
   }
   const std::string_view data = bytes.substr(8 + text.size());
   RETURN_IF_ERROR(CheckOffsets(entries, data.size()));
-  for (const TensorEntry& entry : entries)
-    file.tensors[entry.name] = {entry.shape, NumbersOf(entry, data), entry.type};
+  for (const TensorEntry& entry : entries) file.tensors[entry.name] = {entry.shape, NumbersOf(entry, data), entry.type};
   return file;
 }
 

@@ -27,8 +27,8 @@ struct SafeTensors {
 inline constexpr uint64_t kMaxSafeTensorsHeader = 1 << 20, kMaxSafeTensorsBytes = 256 << 20;
 
 std::string EncodeSafeTensors(const SafeTensors& file);
-// F16, F32 and U8. Never reads out of bounds or allocates more than four times the bytes there are, whatever they say; refuses
-// what is truncated, overlaps, leaves gaps or contradicts itself in one line.
+// F16, F32 and U8. Never reads out of bounds or allocates more than four times the bytes there are, whatever they say;
+// refuses what is truncated, overlaps, leaves gaps or contradicts itself in one line.
 Result<SafeTensors> DecodeSafeTensors(std::string_view bytes);
 
 }  // namespace gemmsmith

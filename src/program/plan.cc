@@ -18,8 +18,7 @@ Result<int> ParseValue(const Axis& axis, std::string_view text) {
     const auto word = std::find(axis.words.begin(), axis.words.end(), text);
     if (word != axis.words.end()) return axis.values[word - axis.words.begin()];
   } else if (const std::optional<long long> value = ParseInteger(text)) {
-    if (std::find(axis.values.begin(), axis.values.end(), *value) != axis.values.end())
-      return int(*value);
+    if (std::find(axis.values.begin(), axis.values.end(), *value) != axis.values.end()) return int(*value);
   }
   std::vector<std::string> allowed;
   for (int value : axis.live_values()) allowed.push_back(axis.Print(value));

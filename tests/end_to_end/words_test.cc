@@ -204,10 +204,10 @@ INSTANTIATE_TEST_SUITE_P(Verbs, HelpTest,
                                          "records export", "records list", "records stats", "records pairs",
                                          "records compare", "records measure", "promote", "catalogue", "catalogue show",
                                          "catalogue find", "catalogue build", "catalogue general", "train", "compare",
-                                         "corpus", "corpus flat", "corpus tokenizer", "corpus train", "corpus sample", "corpus shrink",
-                                         "corpus judge", "corpus novel", "corpus compare", "corpus reinforce", "corpus collect",
-                                         "corpus clean", "corpus instruct", "corpus retrieve", "corpus stats",
-                                         "doctor"));
+                                         "corpus", "corpus flat", "corpus tokenizer", "corpus train", "corpus sample",
+                                         "corpus shrink", "corpus judge", "corpus novel", "corpus compare",
+                                         "corpus reinforce", "corpus collect", "corpus clean", "corpus instruct",
+                                         "corpus retrieve", "corpus stats", "doctor"));
 
 TEST(HelpTest, DoesNotShowWhatOnlyTheProgramItselfStarts) {
   const std::string help = Home().Run({"--help"}).out;

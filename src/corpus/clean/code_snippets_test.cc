@@ -50,8 +50,7 @@ TEST(CodeItemsTest, AnyCutEnds) {
   const std::string code =
       "template <int N>\n__global__ void k(int* p) {\n  p[0] = \"x\\\"}\"[N];\n}\n#define X(a) \\\n  a\nR\"y(z)y\" '";
   for (size_t size = 0; size <= code.size(); ++size)
-    for (const CodeItem& item :
-         CodeItems(code.substr(0, size), CppTokens(code.substr(0, size), CppComments::kKept)))
+    for (const CodeItem& item : CodeItems(code.substr(0, size), CppTokens(code.substr(0, size), CppComments::kKept)))
       EXPECT_LE(item.first_token, item.last_token);
 }
 

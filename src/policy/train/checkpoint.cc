@@ -48,9 +48,8 @@ std::string EmptyState(const ModelConfig& config, const std::string& options) {
   PolicyModel shapes = EmptyModel(config);
   for (const NamedWeights& weights : WeightsOf(shapes))
     for (const std::string_view prefix : kPrefixes)
-      file.tensors[fmt::format("{}{}", prefix, weights.name)] = {weights.shape,
-                                                                 std::vector<float>(weights.values->size()),
-                                                                 NumberType::kF32};
+      file.tensors[fmt::format("{}{}", prefix, weights.name)] = {
+          weights.shape, std::vector<float>(weights.values->size()), NumberType::kF32};
   return EncodeSafeTensors(file);
 }
 
